@@ -1,0 +1,221 @@
+/* vial.h - the whole public interface of libvial.
+ *
+ * A host makes one engine and runs guest programs in it, each in a fresh confined process:
+ *
+ *     vial_engine_new -> vial_run (as often as wanted, from any thread) -> vial_engine_free
+ *
+ * or, to be able to cancel a run from another thread:
+ *
+ *     vial_run_start -> vial_run_wait (-> vial_run_cancel, from anywhere) -> vial_run_free
+ *
+ * Objects are opaque. Whatever a *_new, *_start or *_wait function stores belongs to the caller, who
+ * gives it back to the matching *_free; every *_free accepts NULL. Strings passed in need to live only
+ * until the call that takes them returns, unless said otherwise. An engine may be used by many threads
+ * at once; a run is waited for by one thread and may be cancelled by any other.
+ *
+ * A guest that throws, loops or eats memory is an ordinary result with a status. A negative return code
+ * means that vial itself could not do its job.
+ */
+#ifndef VIAL_H
+#define VIAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define VIAL_API __attribute__((visibility("default")))
+#define VIAL_NODISCARD __attribute__((warn_unused_result))
+
+/* Functions that can fail return 0, or one of these negative codes. Codes are never renumbered. */
+enum vial_code {
+    VIAL_OK = 0,
+    VIAL_E_INVALID = -1,  /* an argument is malformed: the caller's bug */
+    VIAL_E_NOMEM = -2,    /* the host is out of memory, not the guest */
+    VIAL_E_SYS = -3,      /* the kernel refused: see vial_error.sys */
+    VIAL_E_BUSY = -4,     /* no cell became free in time: retry later */
+    VIAL_E_ISOLATION = -5, /* a layer of the wall that was required does not hold here */
+    VIAL_E_CELL = -6,     /* the cell program is missing, does not start, or broke the protocol */
+};
+
+/* Filled in on failure only, and only when the caller passed one. It owns nothing. */
+struct vial_error {
+    int code;       /* the same value the function returned */
+    int sys;        /* errno behind the failure, or 0 */
+    char text[360]; /* one sentence for a person, never for a program to parse */
+};
+
+/* How a run ended. Values are never renumbered. */
+enum vial_status {
+    VIAL_STATUS_OK = 0,
+    VIAL_STATUS_EXCEPTION = 1,    /* the guest threw and nothing caught it */
+    VIAL_STATUS_WALL_LIMIT = 2,   /* wall_ms_max passed */
+    VIAL_STATUS_CPU_LIMIT = 3,    /* cpu_ms_max was used up */
+    VIAL_STATUS_MEMORY_LIMIT = 4, /* memory_bytes_max was reached */
+    VIAL_STATUS_OUTPUT_LIMIT = 5, /* output went on long after its maximum */
+    VIAL_STATUS_CALL_LIMIT = 6,   /* reserved for tool calls */
+    VIAL_STATUS_DISK_LIMIT = 7,   /* reserved for files */
+    VIAL_STATUS_DENIED = 8,       /* the kernel stopped a system call no guest has a reason to make */
+    VIAL_STATUS_CANCELLED = 9,    /* vial_run_cancel was called */
+    VIAL_STATUS_CRASHED = 10,     /* the guest's process died of a signal or broke the protocol */
+};
+
+/* Where the output of a guest goes. */
+enum vial_stream { VIAL_STDOUT = 1, VIAL_STDERR = 2 };
+
+/* The limits of one run. Start from VIAL_LIMITS_INIT, which means "the default" everywhere, then set
+ * fields: 0 keeps the default, and no value means "unlimited". vial_limits_resolve tells what holds. */
+struct vial_limits {
+    uint32_t size;              /* sizeof as the caller was compiled */
+    uint32_t wall_ms_max;       /* from the start message to the end, waiting included */
+    uint32_t cpu_ms_max;        /* processor time, waiting excluded */
+    uint32_t timers_max;        /* timers pending at once */
+    uint64_t memory_bytes_max;  /* everything the guest adds to a fresh cell: heap and off-heap */
+    uint64_t stdout_bytes_max;  /* kept; what is beyond is counted and dropped */
+    uint64_t stderr_bytes_max;  /* likewise */
+    uint64_t value_bytes_max;   /* the value of the run, as JSON */
+    uint64_t disk_bytes_max;    /* all files of the cell together; also the largest single file */
+    uint32_t files_max;         /* files and directories in the cell's private tree */
+    uint32_t open_files_max;    /* descriptors open at once, the four of the cell included */
+};
+#define VIAL_LIMITS_INIT {.size = sizeof(struct vial_limits)}
+
+/* How an engine is set up. Start from VIAL_ENGINE_OPTIONS_INIT. */
+struct vial_engine_options {
+    uint32_t size;             /* sizeof as the caller was compiled */
+    uint32_t pool_count;       /* cells kept ready; 0 means the default of 8 */
+    uint32_t runs_max;         /* runs at the same time; 0 means the default of 64 */
+    uint32_t queue_count_max;  /* runs that may wait for a cell; 0 means the default of 256 */
+    uint32_t queue_ms_max;     /* how long each waits at most; 0 means the default of 10 s */
+    uint32_t no_jit;           /* not 0: interpret only, a smaller attack surface at a tenth of the speed */
+    const char *cell_path;     /* the program of the cells; NULL: beside libvial, then as installed */
+    const char *require;       /* layers that must hold, separated by commas; NULL: none beyond the basis */
+};
+#define VIAL_ENGINE_OPTIONS_INIT {.size = sizeof(struct vial_engine_options)}
+
+/* Called with each piece of output as it arrives, in the thread that waits for the run. The callback
+ * sees at most the stream's limit; text past it is only counted. */
+typedef void (*vial_output_fn)(int stream, const char *bytes, size_t len, void *user);
+
+/* What to run. Start from VIAL_REQUEST_INIT. */
+struct vial_request {
+    uint32_t size;          /* sizeof as the caller was compiled */
+    uint32_t want_text;     /* not 0: also render the value as text, like a REPL */
+    const char *source;     /* UTF-8, need not end in NUL */
+    size_t source_len;
+    const char *name;       /* what stack traces call the source; NULL: "main.js" */
+    const char *input;      /* JSON text, the guest's global `input`; NULL: undefined */
+    size_t input_len;
+    const struct vial_limits *limits; /* NULL: the defaults */
+    vial_output_fn on_output;         /* may be NULL; output is kept in the result in any case */
+    void *user;                       /* for on_output */
+};
+#define VIAL_REQUEST_INIT {.size = sizeof(struct vial_request)}
+
+struct vial_engine;
+struct vial_run;
+struct vial_result;
+
+/* "1.2.3" */
+VIAL_API const char *vial_version(void);
+
+/* Fills the defaults into *limits and checks it. VIAL_E_INVALID names the field that is out of range. */
+VIAL_API VIAL_NODISCARD int vial_limits_resolve(struct vial_limits *limits, struct vial_error *err);
+
+/* Starts a template, proves its wall by violating it, and begins to fill the pool. Takes some 20 ms;
+ * blocks until the engine can take runs. options may be NULL. */
+VIAL_API VIAL_NODISCARD int vial_engine_new(
+    const struct vial_engine_options *options, struct vial_engine **ret, struct vial_error *err);
+
+/* Ends every cell and gives everything back. No run of this engine may be in progress. */
+VIAL_API void vial_engine_free(struct vial_engine *engine);
+
+/* The isolation report as JSON: {"level": ..., "layers": [...]}. Lives as long as the engine. */
+VIAL_API const char *vial_engine_isolation(const struct vial_engine *engine);
+
+/* "full", "rootless" or "filtered". */
+VIAL_API const char *vial_engine_level(const struct vial_engine *engine);
+
+/* Blocks until the pool is full or ms passed. For benchmarks and for warming up on purpose. */
+VIAL_API void vial_engine_settle(struct vial_engine *engine, uint32_t ms);
+
+/* Numbers about the engine for monitoring and benchmarks. */
+struct vial_engine_stats {
+    uint32_t size;            /* sizeof as the caller was compiled */
+    uint32_t ready_count;     /* cells waiting in the pool */
+    uint32_t busy_count;      /* runs in progress */
+    uint32_t template_count;  /* templates started so far; more than 1 after a rotation or a death */
+    uint64_t run_count;       /* runs started so far */
+    int32_t template_pid;     /* in the host's pid namespace */
+    int32_t idle_cell_pid;    /* some waiting cell, or 0 */
+};
+#define VIAL_ENGINE_STATS_INIT {.size = sizeof(struct vial_engine_stats)}
+VIAL_API void vial_engine_stats(struct vial_engine *engine, struct vial_engine_stats *stats);
+
+/* Runs to the end and stores what happened. Blocks for at most queue_ms_max + wall_ms_max and a grace. */
+VIAL_API VIAL_NODISCARD int vial_run(struct vial_engine *engine, const struct vial_request *request,
+    struct vial_result **ret, struct vial_error *err);
+
+/* The same in two steps. The request's strings and limits must live until vial_run_wait returns. */
+VIAL_API VIAL_NODISCARD int vial_run_start(struct vial_engine *engine,
+    const struct vial_request *request, struct vial_run **ret, struct vial_error *err);
+VIAL_API VIAL_NODISCARD int vial_run_wait(
+    struct vial_run *run, struct vial_result **ret, struct vial_error *err);
+
+/* Stops the run from any thread. vial_run_wait then returns a result with status cancelled, unless the
+ * run ended before. Async-signal-safe. */
+VIAL_API void vial_run_cancel(struct vial_run *run);
+VIAL_API void vial_run_free(struct vial_run *run);
+
+/* Everything below is borrowed from the result and lives as long as it. */
+VIAL_API void vial_result_free(struct vial_result *result);
+VIAL_API int vial_result_status(const struct vial_result *result);
+VIAL_API const char *vial_status_name(int status);
+
+/* The value as JSON, NULL when there is none (undefined, or not ok). */
+VIAL_API const char *vial_result_value(const struct vial_result *result, size_t *len);
+
+/* The value as a REPL would print it, when want_text was set and there is one; else NULL. */
+VIAL_API const char *vial_result_text(const struct vial_result *result, size_t *len);
+
+/* What the guest printed, and how many bytes were dropped beyond the limit. */
+VIAL_API const char *vial_result_output(
+    const struct vial_result *result, int stream, size_t *len, uint64_t *dropped);
+
+/* Why it is not ok; all NULL or 0 when it is. */
+struct vial_result_error {
+    uint32_t size;
+    uint32_t line;           /* 1-based, in the source as submitted; 0 when unknown */
+    uint32_t column;         /* 1-based */
+    const char *name;        /* "TypeError", "WallLimit", ... */
+    const char *message;
+    const char *stack;       /* the guest's own frames only */
+    const char *source_line; /* the text of that line */
+    const char *hint;        /* what to do about it, when there is something to say */
+};
+#define VIAL_RESULT_ERROR_INIT {.size = sizeof(struct vial_result_error)}
+VIAL_API void vial_result_error(const struct vial_result *result, struct vial_result_error *error);
+
+/* What the run used. */
+struct vial_usage {
+    uint32_t size;
+    uint32_t reserved;
+    uint64_t wall_us;           /* start message to result */
+    uint64_t cpu_us;
+    uint64_t memory_bytes_peak; /* added to the fresh cell */
+    uint64_t queue_us;          /* waiting for a cell */
+    uint64_t host_us;           /* spent by the host on this run outside of the guest's wall time */
+};
+#define VIAL_USAGE_INIT {.size = sizeof(struct vial_usage)}
+VIAL_API void vial_result_usage(const struct vial_result *result, struct vial_usage *usage);
+
+/* The one result object as JSON text, made on the first call; NULL when there is no memory for it. */
+VIAL_API const char *vial_result_json(struct vial_result *result, size_t *len);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,20 @@
+/* attack.h - the place where the hostile suite puts raw system calls into a cell.
+ *
+ * A build configured with -Dmutation=true links tests/attacks/raw_*.c, and a cell asked for with CELL_ATTACK
+ * runs one of them instead of guest code. In every other build there is no such code. */
+#ifndef VIAL_CELL_ATTACK_H
+#define VIAL_CELL_ATTACK_H
+
+#include "jail/spec.h"
+
+#ifdef VIAL_MUTATION
+/* Remembers which attack this cell is for. */
+void attack_arm(const struct cell_spec *spec);
+#else
+static inline void attack_arm(const struct cell_spec *spec)
+{
+    (void)spec;
+}
+#endif
+
+#endif

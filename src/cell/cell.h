@@ -1,0 +1,10 @@
+/* cell.h - the single-use process that one run happens in, from its birth on. */
+#ifndef VIAL_CELL_CELL_H
+#define VIAL_CELL_CELL_H
+
+#include "jail/confine.h"
+
+/* What a fresh copy of the template does, to its end. Never returns. */
+_Noreturn void cell_main(const struct confine_cell_input *in);
+
+#endif

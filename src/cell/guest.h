@@ -1,0 +1,48 @@
+/* guest.h - what a language must offer to be run in a cell. Everything else about cells is common.
+ *
+ * The order of calls: warm in the first process, which may have threads; then, in each cell, reseed, touch
+ * and at most one run. */
+#ifndef VIAL_CELL_GUEST_H
+#define VIAL_CELL_GUEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+/* The start message, borrowed from its buffer. */
+struct guest_start {
+    const char *name;
+    const char *source;
+    const char *input; /* NULL: none */
+    size_t name_len, source_len, input_len;
+    uint32_t want_text;
+    uint32_t timers_max;
+    uint32_t value_bytes_max;
+};
+
+struct guest_ops {
+    /* Starts the engine and evaluates everything of ours. 0, or -1 with a reason. */
+    int (*warm)(int jit, const char **ret_why);
+
+    /* Gives this cell random numbers of its own. 0, or -1. */
+    int (*reseed)(const uint64_t seed[4]);
+
+    /* Goes the way of a run once, in a context that guest code never sees, so that the pages it needs are
+     * there before a run arrives. */
+    void (*touch)(void);
+
+    /* Runs guest code and adds the fields of the RESULT to result. */
+    void (*run)(const struct guest_start *start, struct buf *result);
+};
+
+/* Each language program defines the one it has. */
+extern const struct guest_ops GUEST;
+
+/* For the languages: sends output of the guest to the host at once. */
+void cell_output(int stream, const char *bytes, size_t len);
+
+/* For the languages: sleeps until the time (clock_now_us) has come or the host said something. */
+void cell_sleep_until(uint64_t us);
+
+#endif

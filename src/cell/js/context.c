@@ -1,0 +1,143 @@
+/* context.c - see context.h. */
+#include "cell/js/context.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "cell/guest.h"
+#include "cell/js/prelude.h"
+
+enum { OUTPUT_KEEP_BYTES = 65536 }; /* a larger buffer is given back after the piece is sent */
+
+static const char *const HOOK_NAMES[HOOK_COUNT] = {"start", "completed", "turn", "state", "failure",
+    "pending", "unhandled", "json", "text", "describe", "warm"};
+
+static JSValueRef native_write(JSContextRef ctx, JSObjectRef function, JSObjectRef self, size_t argc,
+    const JSValueRef argv[], JSValueRef *exception)
+{
+    static struct buf text = {.max = SIZE_MAX / 4};
+    JSStringRef string;
+
+    (void)function;
+    (void)self;
+    if (argc < 2) {
+        return JSValueMakeUndefined(ctx);
+    }
+    string = JSValueToStringCopy(ctx, argv[1], exception);
+    if (string == NULL) {
+        return JSValueMakeUndefined(ctx);
+    }
+    if (js_string_to_utf8(string, &text) == 0 && text.len > 0) {
+        cell_output((int)JSValueToNumber(ctx, argv[0], NULL), text.data, text.len);
+    }
+    JSStringRelease(string);
+    buf_clear(&text);
+    if (text.capacity > OUTPUT_KEEP_BYTES) {
+        buf_release(&text);
+    }
+    return JSValueMakeUndefined(ctx);
+}
+
+static JSValueRef native_now(JSContextRef ctx, JSObjectRef function, JSObjectRef self, size_t argc,
+    const JSValueRef argv[], JSValueRef *exception)
+{
+    (void)function;
+    (void)self;
+    (void)argc;
+    (void)argv;
+    (void)exception;
+    return JSValueMakeNumber(ctx, (double)clock_now_us() / 1000);
+}
+
+static JSValueRef native_proxy_target(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
+    size_t argc, const JSValueRef argv[], JSValueRef *exception)
+{
+    JSObjectRef target = NULL;
+
+    (void)function;
+    (void)self;
+    (void)exception;
+    if (argc > 0 && JSValueIsObject(ctx, argv[0])) {
+        target = JSObjectGetProxyTarget(JSValueToObject(ctx, argv[0], NULL));
+    }
+    return target != NULL ? (JSValueRef)target : JSValueMakeNull(ctx);
+}
+
+static void add_native(
+    JSContextRef ctx, JSObjectRef object, const char *name, JSObjectCallAsFunctionCallback function)
+{
+    JSStringRef string = JSStringCreateWithUTF8CString(name);
+
+    JSObjectSetProperty(ctx, object, string,
+        JSObjectMakeFunctionWithCallback(ctx, string, function), kJSPropertyAttributeNone, NULL);
+    JSStringRelease(string);
+}
+
+static JSObjectRef evaluate_prelude(JSGlobalContextRef ctx, const char **ret_why)
+{
+    JSStringRef source = JSStringCreateWithUTF8CString(PRELUDE);
+    JSStringRef url = JSStringCreateWithUTF8CString("vial:prelude");
+    JSObjectRef native = JSObjectMake(ctx, NULL, NULL);
+    JSValueRef argument = native;
+    JSValueRef function, hooks = NULL;
+    JSValueRef exception = NULL;
+    static char why[512];
+
+    add_native(ctx, native, "write", native_write);
+    add_native(ctx, native, "now", native_now);
+    add_native(ctx, native, "proxyTarget", native_proxy_target);
+    function = JSEvaluateScript(ctx, source, NULL, url, 1, &exception);
+    if (function != NULL && JSValueIsObject(ctx, function)) {
+        hooks = JSObjectCallAsFunction(
+            ctx, JSValueToObject(ctx, function, NULL), NULL, 1, &argument, &exception);
+    }
+    JSStringRelease(source);
+    JSStringRelease(url);
+    if (hooks == NULL || !JSValueIsObject(ctx, hooks)) {
+        JSStringRef text = exception != NULL ? JSValueToStringCopy(ctx, exception, NULL) : NULL;
+
+        *ret_why = "the prelude gave no hooks";
+        if (text != NULL) {
+            (void)JSStringGetUTF8CString(text, why, sizeof(why));
+            JSStringRelease(text);
+            *ret_why = why;
+        }
+        return NULL;
+    }
+    return JSValueToObject(ctx, hooks, NULL);
+}
+
+int js_context_init(struct js_context *c, JSContextGroupRef group, const char **ret_why)
+{
+    JSObjectRef hooks;
+    JSValueRef value;
+    JSStringRef name;
+    size_t i;
+
+    c->ctx = JSGlobalContextCreateInGroup(group, NULL);
+    hooks = evaluate_prelude(c->ctx, ret_why);
+    if (hooks == NULL) {
+        return -1;
+    }
+    JSValueProtect(c->ctx, hooks);
+    for (i = 0; i < HOOK_COUNT; i++) {
+        name = JSStringCreateWithUTF8CString(HOOK_NAMES[i]);
+        value = JSObjectGetProperty(c->ctx, hooks, name, NULL);
+        JSStringRelease(name);
+        if (value == NULL || !JSValueIsObject(c->ctx, value)) {
+            *ret_why = HOOK_NAMES[i];
+            return -1;
+        }
+        c->hooks[i] = JSValueToObject(c->ctx, value, NULL);
+        JSValueProtect(c->ctx, c->hooks[i]);
+    }
+    JSGlobalContextSetUnhandledRejectionCallback(c->ctx, c->hooks[HOOK_UNHANDLED], NULL);
+    return 0;
+}
+
+JSValueRef js_context_call(struct js_context *c, enum js_hook hook, size_t argc, const JSValueRef argv[],
+    JSValueRef *ret_exception)
+{
+    *ret_exception = NULL;
+    return JSObjectCallAsFunction(c->ctx, c->hooks[hook], NULL, argc, argv, ret_exception);
+}

@@ -1,0 +1,45 @@
+/* context.h - a JavaScript global with our prelude in it, and the hooks that the prelude gave us. */
+#ifndef VIAL_CELL_JS_CONTEXT_H
+#define VIAL_CELL_JS_CONTEXT_H
+
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "cell/js/jsc.h"
+
+/* The functions of the prelude that C calls, in the order of their names in context.c. */
+enum js_hook {
+    HOOK_START,
+    HOOK_COMPLETED,
+    HOOK_TURN,
+    HOOK_STATE,
+    HOOK_FAILURE,
+    HOOK_PENDING,
+    HOOK_UNHANDLED,
+    HOOK_JSON,
+    HOOK_TEXT,
+    HOOK_DESCRIBE,
+    HOOK_WARM,
+    HOOK_COUNT
+};
+
+struct js_context {
+    JSGlobalContextRef ctx;
+    JSObjectRef hooks[HOOK_COUNT];
+};
+
+/* Makes a global in the group and evaluates the prelude. 0, or -1 with a reason (for a developer: it means
+ * that the prelude is wrong). */
+int js_context_init(struct js_context *c, JSContextGroupRef group, const char **ret_why);
+
+/* Calls a hook. NULL when it threw; the exception is then in *ret_exception. */
+JSValueRef js_context_call(struct js_context *c, enum js_hook hook, size_t argc, const JSValueRef argv[],
+    JSValueRef *ret_exception);
+
+/* A JavaScript string of UTF-8 bytes, which may hold NULs. The caller releases it. NULL without memory. */
+JSStringRef js_string_from_utf8(const char *bytes, size_t len);
+
+/* Appends a JavaScript string as UTF-8; half a surrogate pair becomes U+FFFD. 0, or -1. */
+int js_string_to_utf8(JSStringRef string, struct buf *out);
+
+#endif

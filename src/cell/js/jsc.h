@@ -1,0 +1,17 @@
+/* jsc.h - JavaScriptCore's C interface, and the few functions it exports without a header.
+ *
+ * meson.build checks that the library has each of these; a Debian update that drops one fails the build and
+ * not a run. */
+#ifndef VIAL_CELL_JS_JSC_H
+#define VIAL_CELL_JS_JSC_H
+
+#include <JavaScriptCore/JavaScript.h>
+
+/* Calls the function with (promise, reason) for each rejection that nobody handled. */
+extern void JSGlobalContextSetUnhandledRejectionCallback(
+    JSGlobalContextRef context, JSObjectRef function, JSValueRef *exception);
+
+/* The target of a Proxy, NULL for other objects. */
+extern JSObjectRef JSObjectGetProxyTarget(JSObjectRef object);
+
+#endif

@@ -1,0 +1,7 @@
+/* prelude.h - the guest's prelude, one JavaScript function as text; made by tools/embed.c. */
+#ifndef VIAL_CELL_JS_PRELUDE_H
+#define VIAL_CELL_JS_PRELUDE_H
+
+extern const char PRELUDE[];
+
+#endif

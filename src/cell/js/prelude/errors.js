@@ -1,0 +1,398 @@
+/* errors.js - says what was thrown, and where, in the words a Node user expects.
+ *
+ * Anything can be thrown: null, a revoked proxy, an object whose `message` is a getter that loops.
+ * So nothing here runs guest code: properties are read through descriptors, texts are cut before
+ * they are worked on, and describe() has an answer even when all of that fails.
+ *
+ * The engine writes stacks as lines of `function@source:line:column`. They become Node's
+ * `    at function (source:line:column)`, with only the guest's own frames and with positions in the
+ * text the guest wrote, before the cell inserted anything into it. */
+
+const NAME_UNITS_MAX = 200;
+const MESSAGE_UNITS_MAX = 8192;
+const STACK_UNITS_MAX = 16384;
+const FRAMES_MAX = 50;
+const FUNCTION_NAME_UNITS_MAX = 200;
+
+/* An engine's stack of 100 frames is some 10 kB; a longer text is a guest's invention. */
+const RAW_STACK_UNITS_MAX = 65536;
+
+/* A guest can forge a stack; the cell stores positions in 32 bits. */
+const POSITION_MAX = 2147483647;
+
+/* Causes of causes, and members of an AggregateError, that are still shown. */
+const CAUSES_MAX = 4;
+const AGGREGATED_MAX = 5;
+
+const NAME_OF_NON_ERRORS = "Thrown value";
+const PRELUDE_SOURCE_PREFIX = "vial:";
+const WRAPPER_FUNCTION = "vial_main";
+const EVAL_SOURCE = "<eval>";
+
+/* What the engine calls the body of an eval, and the body of a function made by Function(). */
+const EVAL_FUNCTION = "eval code";
+const FUNCTION_BODY = "anonymous";
+
+let sourceName = "";
+let edits = makeList(); /* line, column, length of every insertion, one after the other */
+
+function setSource(name, insertions) {
+    sourceName = name;
+    edits = insertions === undefined ? makeList() : listOf(insertions);
+}
+
+/* The column in the guest's own text for a column in the text that was run. A position inside an
+ * insertion belongs to the place where it was inserted. */
+function originalColumn(line, column) {
+    for (let i = 0; i < edits.length; i += 3) {
+        if (edits[i] === line && edits[i + 1] <= column && column < edits[i + 1] + edits[i + 2]) {
+            column = edits[i + 1];
+            break;
+        }
+    }
+    let inserted = 0;
+    for (let i = 0; i < edits.length; i += 3) {
+        if (edits[i] === line && edits[i + 1] + edits[i + 2] <= column) {
+            inserted += edits[i + 2];
+        }
+    }
+    return column - inserted;
+}
+
+/* Where the colon is that starts the `:digits` ending at `end`; -1 when there is none. */
+function numberBefore(text, end) {
+    let start = end;
+    while (start > 0 && charCodeAt(text, start - 1) >= 48 && charCodeAt(text, start - 1) <= 57) {
+        start--;
+    }
+    return start === end || start === 0 || text[start - 1] !== ":" ? -1 : start - 1;
+}
+
+/* True for a stack as the engine writes it: every line names a source behind an at sign. */
+function isEngineStack(stack) {
+    const newline = stringIndexOf(stack, "\n", 0);
+    return stringIncludes(newline === -1 ? stack : stringSlice(stack, 0, newline), "@");
+}
+
+/* One line of an engine's stack as a frame, or undefined when it is not the guest's. */
+function parseFrame(text) {
+    let line = 0;
+    let column = 0;
+    let rest = text;
+    const second = numberBefore(text, text.length);
+    const first = second === -1 ? -1 : numberBefore(text, second);
+    if (first !== -1) {
+        line = min(+stringSlice(text, first + 1, second), POSITION_MAX);
+        column = min(+stringSlice(text, second + 1), POSITION_MAX);
+        rest = stringSlice(text, 0, first);
+    }
+    let source;
+    let fn;
+    if (stringEndsWith(rest, `@${sourceName}`)) {
+        source = sourceName;
+        fn = stringSlice(rest, 0, rest.length - sourceName.length - 1);
+    } else {
+        const at = stringLastIndexOf(rest, "@");
+        source = stringSlice(rest, at + 1);
+        if (at === -1 || source === "[native code]" ||
+            stringStartsWith(source, PRELUDE_SOURCE_PREFIX)) {
+            return undefined;
+        }
+        source = EVAL_SOURCE;
+        fn = stringSlice(rest, 0, at);
+    }
+    if (source === sourceName && line > 0) {
+        column = originalColumn(line, column);
+    }
+    return { __proto__: null, fn: functionName(fn), source, line, column };
+}
+
+/* Top-level code has no name in Node's notation. */
+function functionName(fn) {
+    let prefix = "";
+    if (stringStartsWith(fn, "async ")) {
+        prefix = "async ";
+        fn = stringSlice(fn, 6);
+    }
+    if (fn === "global code" || fn === "module code" || fn === EVAL_FUNCTION ||
+        fn === WRAPPER_FUNCTION) {
+        fn = "";
+    }
+    return prefix + cutText(fn, FUNCTION_NAME_UNITS_MAX);
+}
+
+/* The engine names no source for two kinds of frames: code from eval or Function(), which is the
+ * guest's, and constructors it made up for classes without one, which nobody wrote. So frames without
+ * a source count only when the body of an eval or of a Function() lies directly below them. */
+function parseFrames(stack) {
+    const frames = makeList();
+    if (typeof stack !== "string") {
+        return frames;
+    }
+    let kept = 0;
+    const text = stringSlice(stack, 0, RAW_STACK_UNITS_MAX);
+    let start = 0;
+    while (start < text.length && frames.length < FRAMES_MAX) {
+        const newline = stringIndexOf(text, "\n", start);
+        const end = newline === -1 ? text.length : newline;
+        const piece = stringSlice(text, start, end);
+        const frame = parseFrame(piece);
+        if (frame !== undefined) {
+            frames.length = frame.source === EVAL_SOURCE ? frames.length : kept;
+            frames[frames.length] = frame;
+            if (frame.source !== EVAL_SOURCE || piece === `${EVAL_FUNCTION}@` ||
+                piece === `${FUNCTION_BODY}@`) {
+                kept = frames.length;
+            }
+        }
+        start = end + 1;
+    }
+    frames.length = kept;
+    return frames;
+}
+
+function framesText(frames, columns) {
+    const indent = `\n${stringRepeat(" ", columns)}    at `;
+    let text = "";
+    for (let i = 0; i < frames.length; i++) {
+        const { fn, source, line, column } = frames[i];
+        const place = line > 0 ? `${source}:${line}:${column}` : source;
+        if (fn === "" || fn === "async ") {
+            text += `${indent}${fn}${place}`;
+        } else {
+            text += `${indent}${fn} (${place})`;
+        }
+    }
+    return text;
+}
+
+/* The error behind a thrown value, seen through proxies; undefined when it is none. */
+function errorOf(value) {
+    if (typeof value !== "object" || value === null) {
+        return undefined;
+    }
+    const target = unwrapProxy(value);
+    return target !== undefined && kindOf(target) === "Error" ? target : undefined;
+}
+
+function errorName(error) {
+    const name = chainData(error, "name");
+    return typeof name === "string" ? cutText(name, NAME_UNITS_MAX) : "Error";
+}
+
+function errorMessage(error) {
+    const message = chainData(error, "message");
+    if (message === undefined) {
+        return "";
+    }
+    return cutText(typeof message === "string" ? message : inspectPassively(message),
+        MESSAGE_UNITS_MAX);
+}
+
+/* inspect without the guest's own inspect methods. */
+function inspectPassively(value) {
+    const ctx = makeContext();
+    ctx.customInspect = false;
+    return inspectWith(ctx, value);
+}
+
+/* What the guest calls the error: its name, or the name of its class when it only inherits the
+ * plain "Error". */
+function shownName(error) {
+    const name = errorName(error);
+    if (name !== "Error" && name !== "") {
+        return name;
+    }
+    const className = constructorName(makeContext(), error, 0);
+    return className === null || stringIncludes(className, "<") || className === "Object"
+        ? "Error" : cutText(className, NAME_UNITS_MAX);
+}
+
+function errorHeadline(value) {
+    const error = errorOf(value);
+    if (error === undefined) {
+        return cutText(inspectPassively(value), MESSAGE_UNITS_MAX);
+    }
+    const message = errorMessage(error);
+    return message === "" ? shownName(error) : `${shownName(error)}: ${message}`;
+}
+
+function ownStackText(error, columns) {
+    const stack = ownData(error, "stack");
+    if (typeof stack === "string" && stack !== "" && !isEngineStack(stack)) {
+        return indentLines(cutText(stack, STACK_UNITS_MAX), columns);
+    }
+    const frames = parseFrames(stack);
+    const head = indentLines(errorHeadline(error), columns);
+    if (frames.length > 0) {
+        return head + framesText(frames, columns);
+    }
+    const place = placeOf(error, frames);
+    return place.line > 0
+        ? `${head}\n${stringRepeat(" ", columns)}    at ${sourceName}:${place.line}` : head;
+}
+
+/* Headline, frames, and in braces what the error was caused by. above lists the errors this one is
+ * the cause of. */
+function stackText(value, columns, depth, above) {
+    const error = errorOf(value);
+    if (error === undefined) {
+        return indentLines(errorHeadline(value), columns);
+    }
+    for (let i = 0; i < depth && i < above.length; i++) {
+        if (above[i] === error) {
+            return "[Circular]";
+        }
+    }
+    above[depth] = error;
+    const gap = `\n${stringRepeat(" ", columns + 2)}`;
+    let inner = "";
+    if (hasOwn(error, "cause")) {
+        inner += depth >= CAUSES_MAX ? `${gap}[cause]: ...`
+            : `${gap}[cause]: ${stackText(ownData(error, "cause"), columns + 2, depth + 1, above)}`;
+    }
+    const errors = ownData(error, "errors");
+    if (isObject(errors) && unwrapProxy(errors) === errors && isArray(errors) &&
+        depth < CAUSES_MAX) {
+        const shown = min(errors.length, AGGREGATED_MAX);
+        inner += `${gap}[errors]: [`;
+        for (let i = 0; i < shown; i++) {
+            inner += `${gap}  ${stackText(ownData(errors, i), columns + 4, CAUSES_MAX, above)}`;
+            inner += i + 1 < errors.length ? "," : "";
+        }
+        inner += errors.length > shown ? `${gap}  ... ${errors.length - shown} more` : "";
+        inner += `${gap}]`;
+    }
+    const own = ownStackText(error, columns);
+    return inner === "" ? own : `${own} {${inner}\n${stringRepeat(" ", columns)}}`;
+}
+
+/* Names that programs written for Node or a browser expect, and what to know about them here. */
+const absentNames = {
+    __proto__: null,
+    require: "There is no require here: only the language's own objects, console and timers.",
+    module: "There is no module object here: end with the value, or call __return(value).",
+    exports: "There is no exports object here: end with the value, or call __return(value).",
+    process: "There is no process object here: this is not Node.",
+    Buffer: "There is no Buffer here: use Uint8Array.",
+    fetch: "There is no fetch here: the program has no network access of its own.",
+    XMLHttpRequest: "There is no XMLHttpRequest here: the program has no network access of its own.",
+    window: "There is no window here: this is not a browser; the global object is globalThis.",
+    document: "There is no document here: this is not a browser.",
+    localStorage: "There is no localStorage here: this is not a browser.",
+    alert: "There is no alert here: use console.log.",
+    WebAssembly: "WebAssembly is switched off here.",
+    SharedArrayBuffer: "SharedArrayBuffer is switched off here: there are no threads.",
+};
+
+let globalNames = makeList();
+
+function hintFor(name, message) {
+    const marker = "Can't find variable: ";
+    if (name === "RangeError" && stringStartsWith(message, "Maximum call stack size exceeded")) {
+        return "A function probably calls itself without end.";
+    }
+    if (name !== "ReferenceError" || !stringStartsWith(message, marker)) {
+        return "";
+    }
+    const missing = stringSlice(message, marker.length);
+    const known = absentNames[missing];
+    if (known !== undefined) {
+        return known;
+    }
+    for (let i = 0; missing.length <= 40 && i < globalNames.length; i++) {
+        if (isNearMiss(missing, globalNames[i])) {
+            return `Did you mean ${globalNames[i]}?`;
+        }
+    }
+    return "";
+}
+
+/* True when the names differ in case only, or by one letter that is missing, extra or wrong. */
+function isNearMiss(given, wanted) {
+    if (stringToLowerCase(given) === stringToLowerCase(wanted)) {
+        return true;
+    }
+    if (wanted.length < 5 || abs(given.length - wanted.length) > 1) {
+        return false;
+    }
+    let i = 0;
+    while (i < given.length && given[i] === wanted[i]) {
+        i++;
+    }
+    const givenSkip = given.length >= wanted.length ? 1 : 0;
+    const wantedSkip = wanted.length >= given.length ? 1 : 0;
+    return stringSlice(given, i + givenSkip) === stringSlice(wanted, i + wantedSkip);
+}
+
+/* Where the error arose: its first frame in the program itself. A program that does not parse has no
+ * frames; for it the engine notes the line (counted from 1, no column) on the SyntaxError. */
+function placeOf(error, frames) {
+    const place = { __proto__: null, line: 0, column: 0 };
+    for (let i = 0; i < frames.length; i++) {
+        if (frames[i].source === sourceName && frames[i].line > 0) {
+            place.line = frames[i].line;
+            place.column = frames[i].column;
+            return place;
+        }
+    }
+    const line = ownData(error, "line");
+    if (typeof line === "number" && line >= 1 && ownData(error, "sourceURL") === sourceName) {
+        const column = ownData(error, "column");
+        place.line = floor(min(line, POSITION_MAX));
+        place.column = typeof column === "number" && column >= 1
+            ? originalColumn(place.line, floor(min(column, POSITION_MAX))) : 0;
+    }
+    return place;
+}
+
+function describeThrown(value) {
+    const error = errorOf(value);
+    const out = makeList();
+    if (error === undefined) {
+        const message = cutText(inspectPassively(value), MESSAGE_UNITS_MAX);
+        out[0] = NAME_OF_NON_ERRORS;
+        out[1] = message;
+        out[2] = cutText(`${NAME_OF_NON_ERRORS}: ${message}`, STACK_UNITS_MAX);
+        out[3] = 0;
+        out[4] = 0;
+        out[5] = "";
+        out[6] = 0;
+        return out;
+    }
+    const stack = ownData(error, "stack");
+    const isEngine = typeof stack === "string" && isEngineStack(stack);
+    const frames = isEngine ? parseFrames(stack) : makeList();
+    const place = placeOf(error, frames);
+    out[0] = shownName(error);
+    out[1] = errorMessage(error);
+    out[2] = cutText(stackText(error, 0, 0, makeList()), STACK_UNITS_MAX);
+    out[3] = place.line;
+    out[4] = place.column;
+    out[5] = hintFor(out[0], out[1]);
+    out[6] = frames.length;
+    for (let i = 0; i < frames.length; i++) {
+        out[7 + 3 * i] = frames[i].fn;
+        out[8 + 3 * i] = frames[i].line;
+        out[9 + 3 * i] = frames[i].column;
+    }
+    return out;
+}
+
+/* The answer for C: name, message, stack, line, column, hint, the number of frames, and for each
+ * frame its function, line and column. Unknown positions are 0. */
+function describe(value) {
+    try {
+        return describeThrown(value);
+    } catch {
+        const out = makeList();
+        out[0] = "Error";
+        out[1] = "something was thrown that cannot be described";
+        out[2] = "Error: something was thrown that cannot be described";
+        out[3] = 0;
+        out[4] = 0;
+        out[5] = "";
+        out[6] = 0;
+        return out;
+    }
+}

@@ -1,0 +1,294 @@
+/* main.js - the life of a run, the guest's globals, and the hooks that the cell's C code calls.
+ *
+ * A run has one value and one end. The value is what __return() was given last, else the script's
+ * completion value; a promise stands for what it settles with. The run ends
+ *
+ *   1. after __return(v): when the current task is over and v has settled;
+ *   2. when the completion value is a promise: as soon as it settles with anything but undefined;
+ *   3. else: when no timer and no immediate is left;
+ *
+ * or at once when an error is nobody's business: an exception out of a task, which C sees itself, or
+ * a rejection without a handler. */
+
+const STATE_FINISHED = -1;
+const STATE_FAILED = -2;
+const STATE_STUCK = -3;
+
+/* What the run waits for, or what it has come to. */
+const WAIT_NONE = 0;
+const WAIT_PENDING = 1;
+const WAIT_SETTLED = 2;
+
+/* Counts runs, so that a promise watched for one run says nothing about another. */
+let runNumber = 0;
+let runValue;
+let runWait = WAIT_NONE;
+let isReturned = false;
+let hasFailed = false;
+let failureReason;
+
+function resetRun() {
+    runNumber++;
+    runValue = undefined;
+    runWait = WAIT_NONE;
+    isReturned = false;
+    hasFailed = false;
+    failureReason = undefined;
+}
+
+function recordFailure(reason) {
+    if (!hasFailed) {
+        hasFailed = true;
+        failureReason = reason;
+    }
+}
+
+function isPromise(value) {
+    return typeof value === "object" && value !== null && unwrapProxy(value) === value &&
+        chainHas(value, PromisePrototype);
+}
+
+/* Promise.prototype.then without the guest's say: then() looks at promise.constructor to find out
+ * what to make, so an own property hides whatever a guest has put there while then() runs. */
+function watchPromise(promise, onValue, onReason) {
+    const hidden = getOwnPropertyDescriptor(promise, "constructor");
+    const canHide = hidden === undefined && isExtensible(promise);
+    try {
+        if (canHide) {
+            defineHidden(promise, "constructor", undefined);
+        }
+        promiseThen(promise, onValue, onReason);
+    } catch (error) {
+        recordFailure(error);
+    }
+    if (canHide) {
+        deleteProperty(promise, "constructor");
+    }
+}
+
+/* Makes value the value of the run, or what it settles with. Watching a promise also counts as
+ * handling its rejection, so that it is reported once. A promise that is no longer the value when
+ * it rejects is ignored. */
+function adoptValue(value) {
+    runValue = value;
+    runWait = WAIT_NONE;
+    if (!isPromise(value)) {
+        return;
+    }
+    const run = runNumber;
+    const isCurrent = () => run === runNumber && runWait === WAIT_PENDING && runValue === value;
+    runWait = WAIT_PENDING;
+    watchPromise(value, (result) => {
+        if (isCurrent()) {
+            runValue = result;
+            runWait = WAIT_SETTLED;
+        }
+    }, (reason) => {
+        if (isCurrent()) {
+            recordFailure(reason);
+        }
+    });
+}
+
+function runState() {
+    if (hasFailed) {
+        return STATE_FAILED;
+    }
+    if (runWait !== WAIT_PENDING && (isReturned || (runWait === WAIT_SETTLED &&
+        runValue !== undefined))) {
+        return STATE_FINISHED;
+    }
+    const delay = nextTaskDelay();
+    if (delay >= 0) {
+        return delay;
+    }
+    return runWait === WAIT_PENDING ? STATE_STUCK : STATE_FINISHED;
+}
+
+const guestReturn = {
+    __return(value) {
+        isReturned = true;
+        adoptValue(value);
+    },
+}.__return;
+
+/* Shared memory and threads would give a guest a fine clock; WebAssembly is not offered yet. */
+function installGlobals() {
+    deleteProperty(globalThis, "SharedArrayBuffer");
+    deleteProperty(globalThis, "WebAssembly");
+    defineHidden(globalThis, "Proxy", Proxy);
+    defineHidden(globalThis, "console", guestConsole);
+    defineHidden(globalThis, "performance", guestPerformance);
+    defineHidden(globalThis, "__return", guestReturn);
+    const names = objectKeys(guestTimers);
+    for (let i = 0; i < names.length; i++) {
+        defineHidden(globalThis, names[i], guestTimers[names[i]]);
+    }
+    mapSet(builtinPrototypes, Timeout.prototype, "Timeout");
+    mapSet(builtinPrototypes, Immediate.prototype, "Immediate");
+    globalNames = listOf(getOwnPropertyNames(globalThis));
+}
+
+function resetAll(timers, bytes, name, insertions) {
+    resetRun();
+    resetConsole();
+    resetTimers(timers);
+    setSource(name, insertions);
+    valueBytesMax = bytes;
+}
+
+const hooks = {
+    __proto__: null,
+
+    start(timers, bytes, name, insertions) {
+        resetAll(timers, bytes, name, insertions);
+    },
+
+    /* A promise settles only after this call has returned, so C is sent round the loop once. */
+    completed(value) {
+        if (!isReturned) {
+            adoptValue(value);
+        }
+        return !hasFailed && runWait === WAIT_PENDING ? 0 : runState();
+    },
+
+    turn() {
+        runTask();
+    },
+
+    state() {
+        return runState();
+    },
+
+    failure() {
+        return failureReason;
+    },
+
+    pending() {
+        const error = new ErrorClass("the program waits for a promise that can never settle: no " +
+            "timer and no other task is left that could settle it");
+        defineHidden(error, "name", "DeadlockError");
+        return error;
+    },
+
+    unhandled(promise, reason) {
+        recordFailure(reason);
+    },
+
+    json() {
+        return runValue === undefined ? undefined : valueToJson(runValue);
+    },
+
+    text() {
+        return runValue === undefined ? undefined : inspectValue(runValue);
+    },
+
+    describe(error) {
+        return describe(error);
+    },
+
+    warm() {
+        muted = true;
+        try {
+            warmUp();
+        } finally {
+            muted = false;
+            resetAll(0, 0, "", undefined);
+        }
+    },
+};
+
+/* The engine compiles a function when it is first called. Doing that here, in the template, takes
+ * it out of every run. */
+function warmUp() {
+    class Sample {
+        constructor() {
+            this.name = "sample";
+        }
+    }
+    const sample = {
+        text: "it's\n", list: [1, 2, 3, 4, 5, 6, 7, 8], nested: { a: { b: { c: {} } } },
+        map: new MapClass(), date: new Date(0), expression: /x/g, call: () => {}, Sample,
+        instance: new Sample(), bytes: new Uint8ArrayClass(3), sparse: [, 1],
+        get accessor() {
+            return 1;
+        },
+    };
+    const cyclic = { sample };
+    cyclic.cyclic = cyclic;
+    for (let round = 0; round < 3; round++) {
+        resetAll(100, 1 << 20, "warm.js", undefined);
+        warmConsole(sample, cyclic);
+        warmTimers();
+        warmValues(sample);
+        warmErrors();
+    }
+}
+
+function warmConsole(sample, cyclic) {
+    guestConsole.log("a %s b %d %i %f %j %o %O %c%%", "x", 1, 2, 3.5, { a: 1 }, [1], sample, "c");
+    guestConsole.log("text");
+    guestConsole.log({ a: 1, b: "two", c: [true, null] }, [1, 2, 3], 4, undefined);
+    guestConsole.error(new ErrorClass("warm"), cyclic);
+    guestConsole.table([{ a: 1, b: "x" }, { a: 2 }]);
+    guestConsole.group("group");
+    guestConsole.info("a\nb");
+    guestConsole.groupEnd();
+    guestConsole.count();
+    guestConsole.time();
+    guestConsole.timeEnd();
+    guestConsole.trace("trace");
+    guestConsole.dir(sample, { depth: 0 });
+}
+
+function warmTimers() {
+    const first = guestTimers.setTimeout(() => {}, 0);
+    const second = guestTimers.setTimeout(() => {}, 5, 1, 2);
+    const third = guestTimers.setInterval(() => {}, 1);
+    guestTimers.setImmediate(() => {});
+    guestTimers.queueMicrotask(() => {});
+    runState();
+    runTask();
+    guestTimers.clearTimeout(first);
+    guestTimers.clearTimeout(second);
+    guestTimers.clearInterval(+third);
+    runState();
+    guestPerformance.now();
+}
+
+function warmValues(sample) {
+    resetRun();
+    hooks.completed([{ a: 1, b: "x", c: null, d: true }, 2]);
+    hooks.json();
+    hooks.text();
+    hooks.state();
+    guestReturn({ date: new Date(0), instance: sample.instance });
+    hooks.json();
+    hooks.text();
+    hooks.completed(1);
+    guestReturn("text");
+    hooks.text();
+    resetRun();
+    hooks.completed(PromiseClass.resolve(1));
+    hooks.state();
+    try {
+        guestReturn(sample);
+        hooks.json();
+    } catch (error) {
+        hooks.describe(error);
+    }
+}
+
+function warmErrors() {
+    const error = new TypeErrorClass("warm", { cause: new RangeErrorClass("cause") });
+    defineHidden(error, "stack", "inner@warm.js:3:10\nmap@[native code]\nglobal code@warm.js:7:1");
+    hooks.describe(error);
+    hooks.describe("thrown");
+    hooks.describe(hooks.pending());
+    hooks.unhandled(undefined, error);
+    hooks.failure();
+    hintFor("ReferenceError", "Can't find variable: consol");
+}
+
+installGlobals();
+return hooks;

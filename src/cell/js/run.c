@@ -1,0 +1,233 @@
+/* run.c - see run.h.
+ *
+ * The life of a run is decided by the prelude (main.js): C evaluates the script, hands over its completion
+ * value, and then lets one task after the other run until the prelude says that there is a value, a failure,
+ * or nothing left. The engine runs microtasks by itself whenever a call from C returns. */
+#include "cell/js/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "code/script.h"
+#include "wire/field.h"
+
+/* What hooks.state() says. */
+enum { STATE_VALUE = -1, STATE_FAILED = -2, STATE_STUCK = -3 };
+
+/* Where in the array of hooks.describe() what is. */
+enum { AT_NAME, AT_MESSAGE, AT_STACK, AT_LINE, AT_COLUMN, AT_HINT, AT_FRAMES, AT_FIRST_FRAME };
+enum { FRAMES_MAX = 50 }; /* the prelude cuts at the same number */
+
+static void add_string(struct js_context *c, uint8_t tag, JSValueRef value, struct buf *result)
+{
+    struct buf text;
+    JSStringRef string = JSValueToStringCopy(c->ctx, value, NULL);
+
+    buf_init(&text, result->max);
+    if (string != NULL && js_string_to_utf8(string, &text) == 0) {
+        (void)field_add(result, tag, text.len > 0 ? text.data : "", text.len, NULL);
+    }
+    if (string != NULL) {
+        JSStringRelease(string);
+    }
+    buf_release(&text);
+}
+
+static uint32_t number_at(struct js_context *c, JSObjectRef array, unsigned index)
+{
+    JSValueRef v = JSObjectGetPropertyAtIndex(c->ctx, array, index, NULL);
+    double d = v != NULL ? JSValueToNumber(c->ctx, v, NULL) : 0;
+
+    return d > 0 && d < UINT32_MAX ? (uint32_t)d : 0;
+}
+
+/* Turns whatever was thrown into fields. */
+static void fail(struct js_context *c, JSValueRef thrown, struct buf *result)
+{
+    JSValueRef exception;
+    JSValueRef described = js_context_call(c, HOOK_DESCRIBE, 1, &thrown, &exception);
+    JSObjectRef array;
+    unsigned i, frames, at;
+    static const uint8_t texts[][2] = {{AT_NAME, FIELD_ERROR_NAME}, {AT_MESSAGE, FIELD_ERROR_MESSAGE},
+        {AT_STACK, FIELD_ERROR_STACK}, {AT_HINT, FIELD_ERROR_HINT}};
+
+    buf_clear(result);
+    (void)field_add_u32(result, FIELD_OUTCOME, OUTCOME_EXCEPTION, NULL);
+    if (described == NULL || !JSValueIsObject(c->ctx, described)) {
+        static const char text[] = "the error could not be described";
+
+        (void)field_add(result, FIELD_ERROR_NAME, "Error", 5, NULL);
+        (void)field_add(result, FIELD_ERROR_MESSAGE, text, sizeof(text) - 1, NULL);
+        return;
+    }
+    array = JSValueToObject(c->ctx, described, NULL);
+    for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        add_string(c, texts[i][1], JSObjectGetPropertyAtIndex(c->ctx, array, texts[i][0], NULL), result);
+    }
+    (void)field_add_u32(result, FIELD_ERROR_LINE, number_at(c, array, AT_LINE), NULL);
+    (void)field_add_u32(result, FIELD_ERROR_COLUMN, number_at(c, array, AT_COLUMN), NULL);
+    frames = number_at(c, array, AT_FRAMES);
+    for (i = 0; i < frames && i < FRAMES_MAX; i++) {
+        at = AT_FIRST_FRAME + 3 * i;
+        add_string(
+            c, FIELD_FRAME_FUNCTION, JSObjectGetPropertyAtIndex(c->ctx, array, at, NULL), result);
+        (void)field_add_u32(result, FIELD_FRAME_LINE, number_at(c, array, at + 1), NULL);
+        (void)field_add_u32(result, FIELD_FRAME_COLUMN, number_at(c, array, at + 2), NULL);
+    }
+}
+
+/* The array of insertions that hooks.start takes. */
+static JSValueRef edits_array(struct js_context *c, const struct script_edits *edits)
+{
+    JSValueRef numbers[3 * SCRIPT_EDITS_MAX];
+    size_t i;
+
+    for (i = 0; i < edits->count; i++) {
+        numbers[3 * i] = JSValueMakeNumber(c->ctx, edits->items[i].line);
+        numbers[3 * i + 1] = JSValueMakeNumber(c->ctx, edits->items[i].column);
+        numbers[3 * i + 2] = JSValueMakeNumber(c->ctx, edits->items[i].len);
+    }
+    return JSObjectMakeArray(c->ctx, 3 * edits->count, numbers, NULL);
+}
+
+static void begin(struct js_context *c, const struct guest_start *start, JSStringRef name,
+    const struct script_edits *edits)
+{
+    JSValueRef exception;
+    JSValueRef argv[4] = {
+        JSValueMakeNumber(c->ctx, start->timers_max),
+        JSValueMakeNumber(c->ctx, start->value_bytes_max),
+        JSValueMakeString(c->ctx, name),
+        edits != NULL ? edits_array(c, edits) : JSValueMakeUndefined(c->ctx),
+    };
+
+    (void)js_context_call(c, HOOK_START, 4, argv, &exception);
+}
+
+/* The host's JSON becomes the global `input`. */
+static int set_input(struct js_context *c, const struct guest_start *start)
+{
+    JSStringRef text, name;
+    JSValueRef value;
+
+    if (start->input == NULL) {
+        value = JSValueMakeUndefined(c->ctx);
+    } else {
+        text = js_string_from_utf8(start->input, start->input_len);
+        value = text != NULL ? JSValueMakeFromJSONString(c->ctx, text) : NULL;
+        if (text != NULL) {
+            JSStringRelease(text);
+        }
+        if (value == NULL) {
+            return -1;
+        }
+    }
+    name = JSStringCreateWithUTF8CString("input");
+    JSObjectSetProperty(c->ctx, JSContextGetGlobalObject(c->ctx), name, value,
+        kJSPropertyAttributeDontEnum, NULL);
+    JSStringRelease(name);
+    return 0;
+}
+
+/* Evaluates the source as it is. Only when the engine cannot even parse it, and a top-level await or return
+ * may be why, is it wrapped into an async function: nothing of it has run then. */
+static JSValueRef evaluate(struct js_context *c, const struct guest_start *start, JSStringRef name,
+    JSValueRef *ret_exception)
+{
+    JSStringRef source = js_string_from_utf8(start->source, start->source_len);
+    struct script_edits edits;
+    struct buf wrapped;
+    JSValueRef value;
+    int did = 0;
+
+    *ret_exception = NULL;
+    value = JSEvaluateScript(c->ctx, source, NULL, name, 1, ret_exception);
+    if (value == NULL && script_may_need_wrap(start->source, start->source_len) &&
+        !JSCheckScriptSyntax(c->ctx, source, name, 1, NULL)) {
+        buf_init(&wrapped, 2 * start->source_len + 65536);
+        if (script_wrap(start->source, start->source_len, &wrapped, &edits, &did, NULL) == 0 && did) {
+            JSStringRelease(source);
+            source = js_string_from_utf8(wrapped.data, wrapped.len);
+            begin(c, start, name, &edits);
+            *ret_exception = NULL;
+            value = JSEvaluateScript(c->ctx, source, NULL, name, 1, ret_exception);
+        }
+        buf_release(&wrapped);
+    }
+    JSStringRelease(source);
+    return value;
+}
+
+/* Runs tasks until there is a value (NULL) or something thrown. */
+static JSValueRef turn_loop(struct js_context *c, JSValueRef completion)
+{
+    JSValueRef exception;
+    JSValueRef state = js_context_call(c, HOOK_COMPLETED, 1, &completion, &exception);
+    double n;
+
+    for (;;) {
+        if (exception != NULL) {
+            return exception;
+        }
+        n = JSValueToNumber(c->ctx, state, NULL);
+        if (n == STATE_VALUE) {
+            return NULL;
+        }
+        if (n == STATE_FAILED || n == STATE_STUCK) {
+            return js_context_call(
+                c, n == STATE_FAILED ? HOOK_FAILURE : HOOK_PENDING, 0, NULL, &exception);
+        }
+        if (n > 0) {
+            cell_sleep_until(clock_now_us() + (uint64_t)(n * 1000) + 1);
+        }
+        (void)js_context_call(c, HOOK_TURN, 0, NULL, &exception);
+        if (exception == NULL) {
+            state = js_context_call(c, HOOK_STATE, 0, NULL, &exception);
+        }
+    }
+}
+
+/* Adds what a hook returns, unless it is undefined; the exception when it threw. */
+static JSValueRef add_value(struct js_context *c, enum js_hook hook, uint8_t tag, struct buf *result)
+{
+    JSValueRef exception;
+    JSValueRef value = js_context_call(c, hook, 0, NULL, &exception);
+
+    if (exception == NULL && !JSValueIsUndefined(c->ctx, value)) {
+        add_string(c, tag, value, result);
+    }
+    return exception;
+}
+
+void js_run(struct js_context *c, const struct guest_start *start, struct buf *result)
+{
+    JSStringRef name = js_string_from_utf8(start->name, start->name_len);
+    JSValueRef thrown = NULL;
+    JSValueRef value;
+
+    begin(c, start, name, NULL);
+    (void)field_add_u32(result, FIELD_OUTCOME, OUTCOME_OK, NULL);
+    if (set_input(c, start) < 0) {
+        JSStringRef text = JSStringCreateWithUTF8CString("the input is not JSON that the engine takes");
+
+        fail(c, JSValueMakeString(c->ctx, text), result);
+        JSStringRelease(text);
+        JSStringRelease(name);
+        return;
+    }
+    value = evaluate(c, start, name, &thrown);
+    if (value != NULL) {
+        thrown = turn_loop(c, value);
+    }
+    /* As text any value can be shown; as JSON it may be refused, and then there is no text either. */
+    if (thrown == NULL && start->want_text) {
+        thrown = add_value(c, HOOK_TEXT, FIELD_TEXT, result);
+    } else if (thrown == NULL) {
+        thrown = add_value(c, HOOK_JSON, FIELD_VALUE, result);
+    }
+    if (thrown != NULL) {
+        fail(c, thrown, result);
+    }
+    JSStringRelease(name);
+}

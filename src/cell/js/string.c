@@ -1,0 +1,114 @@
+/* string.c - text between C and the engine; see context.h. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cell/js/context.h"
+
+/* Decodes one character of valid UTF-8 at *p and moves on. */
+static uint32_t utf8_take(const unsigned char **p)
+{
+    const unsigned char *s = *p;
+    uint32_t c = s[0];
+
+    if (c < 0x80) {
+        *p += 1;
+        return c;
+    }
+    if (c < 0xe0) {
+        *p += 2;
+        return (c & 0x1f) << 6 | (s[1] & 0x3fU);
+    }
+    if (c < 0xf0) {
+        *p += 3;
+        return (c & 0x0f) << 12 | (s[1] & 0x3fU) << 6 | (s[2] & 0x3fU);
+    }
+    *p += 4;
+    return (c & 0x07) << 18 | (s[1] & 0x3fU) << 12 | (s[2] & 0x3fU) << 6 | (s[3] & 0x3fU);
+}
+
+JSStringRef js_string_from_utf8(const char *bytes, size_t len)
+{
+    const unsigned char *p = (const unsigned char *)bytes;
+    const unsigned char *end = p + len;
+    JSStringRef string;
+    JSChar *units;
+    size_t n = 0;
+    uint32_t c;
+
+    if (memchr(bytes, '\0', len) == NULL && bytes[len] == '\0') {
+        return JSStringCreateWithUTF8CString(bytes); /* the engine's own way, which keeps ASCII narrow */
+    }
+    units = malloc((len + 1) * sizeof(*units));
+    if (units == NULL) {
+        return NULL;
+    }
+    while (p < end) { /* the host has checked that it is UTF-8 */
+        c = utf8_take(&p);
+        if (c >= 0x10000) {
+            units[n++] = (JSChar)(0xd800 + ((c - 0x10000) >> 10));
+            units[n++] = (JSChar)(0xdc00 + ((c - 0x10000) & 0x3ff));
+        } else {
+            units[n++] = (JSChar)c;
+        }
+    }
+    string = JSStringCreateWithCharacters(units, n);
+    free(units);
+    return string;
+}
+
+static size_t utf8_put(char *out, uint32_t c)
+{
+    if (c < 0x80) {
+        out[0] = (char)c;
+        return 1;
+    }
+    if (c < 0x800) {
+        out[0] = (char)(0xc0 | c >> 6);
+        out[1] = (char)(0x80 | (c & 0x3f));
+        return 2;
+    }
+    if (c < 0x10000) {
+        out[0] = (char)(0xe0 | c >> 12);
+        out[1] = (char)(0x80 | (c >> 6 & 0x3f));
+        out[2] = (char)(0x80 | (c & 0x3f));
+        return 3;
+    }
+    out[0] = (char)(0xf0 | c >> 18);
+    out[1] = (char)(0x80 | (c >> 12 & 0x3f));
+    out[2] = (char)(0x80 | (c >> 6 & 0x3f));
+    out[3] = (char)(0x80 | (c & 0x3f));
+    return 4;
+}
+
+int js_string_to_utf8(JSStringRef string, struct buf *out)
+{
+    const JSChar *units = JSStringGetCharactersPtr(string);
+    size_t n = JSStringGetLength(string);
+    size_t i, need = 0;
+    uint32_t c;
+
+    if (units == NULL && n > 0) {
+        return -1;
+    }
+    for (i = 0; i < n; i++) { /* an upper bound that is exact for ASCII */
+        need += units[i] < 0x80 ? 1 : 3;
+    }
+    if (buf_reserve(out, need, NULL) < 0) {
+        return -1;
+    }
+    for (i = 0; i < n; i++) {
+        c = units[i];
+        if (c >= 0xd800 && c < 0xdc00 && i + 1 < n && units[i + 1] >= 0xdc00 && units[i + 1] < 0xe000) {
+            c = 0x10000 + ((c - 0xd800) << 10) + (units[i + 1] - 0xdc00U);
+            i++;
+        } else if (c >= 0xd800 && c < 0xe000) {
+            c = 0xfffd;
+        }
+        out->len += utf8_put(out->data + out->len, c);
+    }
+    if (out->data != NULL) {
+        out->data[out->len] = '\0';
+    }
+    return 0;
+}

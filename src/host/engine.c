@@ -1,0 +1,285 @@
+/* engine.c - making and ending an engine; see vial.h and engine.h. */
+#include "host/engine.h"
+
+#include <assert.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "policy/limits.h"
+
+enum {
+    POOL_DEFAULT = 8,      /* about 1 MB each; a burst of as many starts at once */
+    RUNS_DEFAULT = 64,     /* with the default memory limit 8 GiB at the very worst */
+    QUEUE_DEFAULT = 256,
+    QUEUE_MS_DEFAULT = 10000,
+    POOL_LIMIT = 1024,
+    RUNS_LIMIT = 2048,
+    QUEUE_LIMIT = 65536,
+    QUEUE_MS_LIMIT = 3600 * 1000,
+    ISOLATION_BYTES_MAX = 16384,
+    CELL_IN_BYTES_MAX = 1024 * 1024 * 1024, /* twice the largest value and its text; see frame.c */
+};
+
+const char *vial_version(void)
+{
+    return VIAL_VERSION;
+}
+
+/* Beside the library, as in a build tree; then where it is installed. */
+static int find_cell_program(const char *asked, char **ret, struct vial_error *err)
+{
+    char path[PATH_MAX];
+    Dl_info info;
+    const char *slash;
+
+    if (asked != NULL) {
+        if (access(asked, X_OK) < 0) {
+            return vial__fail_sys(err, errno, "the cell program %s", asked);
+        }
+        *ret = strdup(asked);
+        return *ret != NULL ? VIAL_OK : vial__fail(err, VIAL_E_NOMEM, "no memory for an engine");
+    }
+    if (dladdr((const void *)(uintptr_t)vial_version, &info) != 0 && info.dli_fname != NULL &&
+        (slash = strrchr(info.dli_fname, '/')) != NULL) {
+        (void)snprintf(path, sizeof(path), "%.*s/vial-cell-js", (int)(slash - info.dli_fname),
+            info.dli_fname);
+        if (access(path, X_OK) == 0) {
+            *ret = strdup(path);
+        }
+    }
+    if (*ret == NULL && access(VIAL_LIBEXEC_DIR "/vial-cell-js", X_OK) == 0) {
+        *ret = strdup(VIAL_LIBEXEC_DIR "/vial-cell-js");
+    }
+    return *ret != NULL ? VIAL_OK
+                        : vial__fail(err, VIAL_E_CELL,
+                              "there is no vial-cell-js beside libvial nor in %s", VIAL_LIBEXEC_DIR);
+}
+
+static int in_range(const char *name, uint32_t v, uint32_t by_default, uint32_t max, uint32_t *ret,
+    struct vial_error *err)
+{
+    if (v > max) {
+        return vial__fail(err, VIAL_E_INVALID, "%s is %u; it may be up to %u", name, v, max);
+    }
+    *ret = v != 0 ? v : by_default;
+    return VIAL_OK;
+}
+
+static int take_options(
+    struct vial_engine *e, const struct vial_engine_options *options, struct vial_error *err)
+{
+    struct vial_engine_options o = VIAL_ENGINE_OPTIONS_INIT;
+    struct vial_limits limits;
+    int r;
+
+    if (options != NULL) {
+        memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
+    }
+    r = in_range("pool_count", o.pool_count, POOL_DEFAULT, POOL_LIMIT, &e->pool_count, err);
+    r = r < 0 ? r : in_range("runs_max", o.runs_max, RUNS_DEFAULT, RUNS_LIMIT, &e->runs_max, err);
+    r = r < 0 ? r
+              : in_range("queue_count_max", o.queue_count_max, QUEUE_DEFAULT, QUEUE_LIMIT,
+                    &e->queue_count_max, err);
+    r = r < 0 ? r
+              : in_range("queue_ms_max", o.queue_ms_max, QUEUE_MS_DEFAULT, QUEUE_MS_LIMIT,
+                    &e->queue_ms_max, err);
+    r = r < 0 ? r : layer_require_check(o.require, err);
+    r = r < 0 ? r : limits_resolve(NULL, &limits, err);
+    if (r < 0) {
+        return r;
+    }
+    e->no_jit = o.no_jit != 0;
+    e->memory_default = limits.memory_bytes_max;
+    e->spec_default = (struct cell_spec){.open_files_max = limits.open_files_max,
+        .files_max = limits.files_max,
+        .disk_bytes_max = limits.disk_bytes_max};
+    e->require = o.require != NULL ? strdup(o.require) : NULL;
+    if (o.require != NULL && e->require == NULL) {
+        return vial__fail(err, VIAL_E_NOMEM, "no memory for an engine");
+    }
+    return find_cell_program(o.cell_path, &e->cell_path, err);
+}
+
+static int make_tables(struct vial_engine *e, struct vial_error *err)
+{
+    unsigned i;
+
+    e->cells_count = e->pool_count + e->runs_max + CELLS_EXTRA;
+    assert(e->cells_count <= CELLS_LIMIT);
+    e->cells = calloc(e->cells_count, sizeof(*e->cells));
+    e->ready = calloc(e->cells_count, sizeof(*e->ready));
+    if (e->cells == NULL || e->ready == NULL) {
+        return vial__fail(err, VIAL_E_NOMEM, "no memory for an engine");
+    }
+    for (i = 0; i < e->cells_count; i++) {
+        e->cells[i].sock = e->cells[i].pidfd = e->cells[i].statm_fd = -1;
+        e->cells[i].cgroups = (struct cgroup_slot){.memory_fd = -1, .peak_fd = -1};
+        buf_init(&e->cells[i].in, CELL_IN_BYTES_MAX);
+    }
+    e->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    e->host_pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+    if (e->wake_fd < 0 || e->host_pidfd < 0) {
+        return vial__fail_sys(err, errno, "making descriptors for an engine");
+    }
+    if (e->host_pidfd < 16) { /* away from the numbers that a new program gets */
+        int moved = fcntl(e->host_pidfd, F_DUPFD_CLOEXEC, 16);
+
+        if (moved < 0) {
+            return vial__fail_sys(err, errno, "making descriptors for an engine");
+        }
+        (void)close(e->host_pidfd);
+        e->host_pidfd = moved;
+    }
+    return VIAL_OK;
+}
+
+static int write_isolation(struct vial_engine *e, struct vial_error *err)
+{
+    struct json_writer w;
+    struct buf out;
+    size_t len;
+    int r;
+
+    buf_init(&out, ISOLATION_BYTES_MAX);
+    json_init(&w, &out, err);
+    layer_report_write(&e->report, &w);
+    r = json_finish(&w);
+    r = r < 0 ? r : buf_take(&out, &e->isolation_json, &len, err);
+    buf_release(&out);
+    e->level = layer_report_level(&e->report);
+    return r;
+}
+
+/* The first template, so that what is wrong is said to the caller and not found out by the first run. */
+static int first_template(struct vial_engine *e, struct vial_error *err)
+{
+    struct layer_report groups;
+    int r;
+
+    memset(&groups, 0, sizeof(groups));
+    cgroup_base_open(&e->cgroups, &groups);
+    r = template_start(e, &e->templates[0], &e->report, err);
+    if (r < 0) {
+        return r;
+    }
+    e->current = 0;
+    e->template_count = 1;
+    e->report.entries[LAYER_CGROUP_MEMORY] = groups.entries[LAYER_CGROUP_MEMORY];
+    e->report.entries[LAYER_CGROUP_PIDS] = groups.entries[LAYER_CGROUP_PIDS];
+    r = layer_report_require(&e->report, e->require, err);
+    r = r < 0 ? r : write_isolation(e, err);
+    if (r == 0 && e->level == NULL) {
+        return vial__fail(err, VIAL_E_ISOLATION,
+            "this kernel offers less than the lowest level of isolation; `vial doctor` says what is missing");
+    }
+    return r;
+}
+
+int vial_engine_new(
+    const struct vial_engine_options *options, struct vial_engine **ret, struct vial_error *err)
+{
+    struct vial_engine *e = calloc(1, sizeof(*e));
+    pthread_condattr_t monotonic;
+    unsigned i;
+    int r;
+
+    if (e == NULL) {
+        return vial__fail(err, VIAL_E_NOMEM, "no memory for an engine");
+    }
+    e->current = -1;
+    e->wake_fd = e->host_pidfd = -1;
+    for (i = 0; i < TEMPLATES_MAX; i++) {
+        e->templates[i].sock = e->templates[i].pidfd = -1;
+    }
+    for (i = 0; i < CGROUP_CONTROLLERS; i++) {
+        e->cgroups.controllers[i].dir_fd = -1;
+    }
+    (void)pthread_mutex_init(&e->lock, NULL);
+    (void)pthread_condattr_init(&monotonic);
+    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&e->changed, &monotonic);
+    (void)pthread_condattr_destroy(&monotonic);
+    (void)sched_getaffinity(0, sizeof(e->cpus), &e->cpus);
+    r = take_options(e, options, err);
+    r = r < 0 ? r : make_tables(e, err);
+    r = r < 0 ? r : first_template(e, err);
+    r = r < 0 ? r : pool_start(e, err);
+    if (r < 0) {
+        vial_engine_free(e);
+        return r;
+    }
+    *ret = e;
+    return VIAL_OK;
+}
+
+void vial_engine_free(struct vial_engine *e)
+{
+    if (e == NULL) {
+        return;
+    }
+    pool_stop(e);
+    cgroup_base_close(&e->cgroups);
+    fd_closep(&e->wake_fd);
+    fd_closep(&e->host_pidfd);
+    (void)pthread_cond_destroy(&e->changed);
+    (void)pthread_mutex_destroy(&e->lock);
+    free(e->cells);
+    free(e->ready);
+    free(e->cell_path);
+    free(e->require);
+    free(e->isolation_json);
+    free(e);
+}
+
+const char *vial_engine_isolation(const struct vial_engine *engine)
+{
+    return engine->isolation_json;
+}
+
+const char *vial_engine_level(const struct vial_engine *engine)
+{
+    return engine->level;
+}
+
+void vial_engine_settle(struct vial_engine *e, uint32_t ms)
+{
+    uint64_t deadline = clock_now_us() + ms * 1000ULL;
+    struct timespec until;
+
+    (void)pthread_mutex_lock(&e->lock);
+    while (e->ready_count < e->pool_count && clock_now_us() < deadline) {
+        until.tv_sec = (time_t)(deadline / 1000000);
+        until.tv_nsec = (long)(deadline % 1000000) * 1000;
+        (void)pthread_cond_timedwait(&e->changed, &e->lock, &until);
+    }
+    (void)pthread_mutex_unlock(&e->lock);
+}
+
+void vial_engine_stats(struct vial_engine *e, struct vial_engine_stats *stats)
+{
+    struct vial_engine_stats s = VIAL_ENGINE_STATS_INIT;
+    size_t n = stats->size < sizeof(s) ? stats->size : sizeof(s);
+
+    (void)pthread_mutex_lock(&e->lock);
+    s.ready_count = e->ready_count;
+    s.busy_count = e->busy_count;
+    s.template_count = e->template_count;
+    s.run_count = e->run_count;
+    s.template_pid = e->current >= 0 ? e->templates[e->current].pid : 0;
+    s.idle_cell_pid = e->ready_count > 0 ? e->cells[e->ready[0]].pid : 0;
+    (void)pthread_mutex_unlock(&e->lock);
+    memcpy((char *)stats + sizeof(s.size), (const char *)&s + sizeof(s.size), n - sizeof(s.size));
+}

@@ -1,0 +1,254 @@
+/* result.c - see result.h. */
+#include "host/result.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "wire/field.h"
+
+enum { VALUE_DEPTH_MAX = 256 }; /* the cell stops at 100 levels; a hostile one is refused here */
+
+static const char *const STATUS_NAMES[] = {"ok", "exception", "wall_limit", "cpu_limit", "memory_limit",
+    "output_limit", "call_limit", "disk_limit", "denied", "cancelled", "crashed"};
+
+const char *vial_status_name(int status)
+{
+    return status >= 0 && (size_t)status < sizeof(STATUS_NAMES) / sizeof(STATUS_NAMES[0])
+               ? STATUS_NAMES[status]
+               : "unknown";
+}
+
+int result_new(const struct vial_limits *limits, const char *isolation_json, struct vial_result **ret,
+    struct vial_error *err)
+{
+    struct vial_result *r = calloc(1, sizeof(*r));
+
+    if (r == NULL) {
+        return vial__fail(err, VIAL_E_NOMEM, "no memory for a result");
+    }
+    r->limits = *limits;
+    r->error = (struct vial_result_error)VIAL_RESULT_ERROR_INIT;
+    r->usage = (struct vial_usage)VIAL_USAGE_INIT;
+    buf_init(&r->output[0], limits->stdout_bytes_max);
+    buf_init(&r->output[1], limits->stderr_bytes_max);
+    r->isolation_json = strdup(isolation_json);
+    if (r->isolation_json == NULL) {
+        vial_result_free(r);
+        return vial__fail(err, VIAL_E_NOMEM, "no memory for a result");
+    }
+    *ret = r;
+    return VIAL_OK;
+}
+
+void vial_result_free(struct vial_result *result)
+{
+    if (result == NULL) {
+        return;
+    }
+    free(result->payload);
+    buf_release(&result->output[0]);
+    buf_release(&result->output[1]);
+    free(result->isolation_json);
+    free(result->json);
+    free(result);
+}
+
+/* Stores one field; -1 when it is malformed or out of place. */
+static int take_field(struct vial_result *result, const struct field *f, uint32_t *outcome)
+{
+    struct result_frame *frame =
+        result->frames_count > 0 ? &result->frames[result->frames_count - 1] : NULL;
+
+    switch (f->tag) {
+    case FIELD_OUTCOME:
+        return field_u32(f, outcome);
+    case FIELD_VALUE:
+        result->value = f->bytes;
+        result->value_len = f->len;
+        return json_check(f->bytes, f->len, VALUE_DEPTH_MAX, NULL);
+    case FIELD_TEXT:
+        result->text = f->bytes;
+        result->text_len = f->len;
+        return utf8_valid(f->bytes, f->len, NULL) ? 0 : -1;
+    case FIELD_ERROR_NAME:
+        result->error.name = f->bytes;
+        return 0;
+    case FIELD_ERROR_MESSAGE:
+        result->error.message = f->bytes;
+        return 0;
+    case FIELD_ERROR_STACK:
+        result->error.stack = f->bytes;
+        return 0;
+    case FIELD_ERROR_HINT:
+        result->error.hint = f->len > 0 ? f->bytes : NULL;
+        return 0;
+    case FIELD_ERROR_LINE:
+        return field_u32(f, &result->error.line);
+    case FIELD_ERROR_COLUMN:
+        return field_u32(f, &result->error.column);
+    case FIELD_FRAME_FUNCTION:
+        if (result->frames_count == RESULT_FRAMES_MAX) {
+            return -1;
+        }
+        result->frames[result->frames_count++].function = f->bytes;
+        return 0;
+    case FIELD_FRAME_LINE:
+        return frame != NULL ? field_u32(f, &frame->line) : -1;
+    case FIELD_FRAME_COLUMN:
+        return frame != NULL ? field_u32(f, &frame->column) : -1;
+    default:
+        return -1;
+    }
+}
+
+static void forget(struct vial_result *result)
+{
+    result->value = result->text = NULL;
+    result->error = (struct vial_result_error)VIAL_RESULT_ERROR_INIT;
+    result->frames_count = 0;
+}
+
+int result_read(struct vial_result *result, char *payload, size_t len)
+{
+    uint32_t outcome = UINT32_MAX;
+    struct field f;
+    size_t at = 0;
+    size_t end = len;
+    int r;
+
+    while ((r = field_next(payload, len, &at, &f)) == 1) {
+        /* A field ends where the tag of the next one is, which has just been read: room for a NUL. */
+        payload[end] = '\0';
+        end = at;
+        if (take_field(result, &f, &outcome) < 0) {
+            r = -1;
+            break;
+        }
+    }
+    if (r < 0 || outcome > OUTCOME_EXCEPTION ||
+        (outcome == OUTCOME_EXCEPTION && (result->error.name == NULL || result->error.message == NULL))) {
+        forget(result);
+        return -1;
+    }
+    result->payload = payload;
+    result->payload_len = len;
+    result->status = outcome == OUTCOME_OK ? VIAL_STATUS_OK : VIAL_STATUS_EXCEPTION;
+    return 0;
+}
+
+void result_state(struct vial_result *result, int status, const char *name, const char *hint,
+    const char *format, ...)
+{
+    va_list ap;
+
+    forget(result);
+    result->status = status;
+    va_start(ap, format);
+    (void)vsnprintf(result->own_message, sizeof(result->own_message), format, ap);
+    va_end(ap);
+    result->error.name = name;
+    result->error.message = result->own_message;
+    result->error.hint = hint;
+}
+
+void result_find_line(struct vial_result *result, const char *source, size_t len)
+{
+    const char *line = source;
+    const char *end = source + len;
+    const char *newline;
+    uint32_t i;
+    size_t n;
+
+    if (result->error.line == 0) {
+        return;
+    }
+    for (i = 1; i < result->error.line && line != NULL; i++) {
+        line = memchr(line, '\n', (size_t)(end - line));
+        line = line != NULL ? line + 1 : NULL;
+    }
+    if (line == NULL) {
+        return;
+    }
+    newline = memchr(line, '\n', (size_t)(end - line));
+    n = (size_t)((newline != NULL ? newline : end) - line);
+    n = n < sizeof(result->own_source_line) ? n : sizeof(result->own_source_line) - 1;
+    memcpy(result->own_source_line, line, n);
+    if (n > 0 && result->own_source_line[n - 1] == '\r') {
+        n--;
+    }
+    result->own_source_line[n] = '\0';
+    result->error.source_line = result->own_source_line;
+}
+
+size_t result_output(struct vial_result *result, int stream, const char *bytes, size_t len)
+{
+    int i = stream == VIAL_STDERR;
+    struct buf *b = &result->output[i];
+    size_t kept = len < b->max - b->len ? len : b->max - b->len;
+
+    /* Without memory for it the output is lost like any other beyond a limit, and counted. */
+    if (kept > 0 && buf_add(b, bytes, kept, NULL) < 0) {
+        kept = 0;
+    }
+    result->dropped[i] += len - kept;
+    return kept;
+}
+
+int vial_result_status(const struct vial_result *result)
+{
+    return result->status;
+}
+
+const char *vial_result_value(const struct vial_result *result, size_t *len)
+{
+    if (len != NULL) {
+        *len = result->value != NULL ? result->value_len : 0;
+    }
+    return result->value;
+}
+
+const char *vial_result_text(const struct vial_result *result, size_t *len)
+{
+    if (len != NULL) {
+        *len = result->text != NULL ? result->text_len : 0;
+    }
+    return result->text;
+}
+
+const char *vial_result_output(
+    const struct vial_result *result, int stream, size_t *len, uint64_t *dropped)
+{
+    int i = stream == VIAL_STDERR;
+
+    if (len != NULL) {
+        *len = result->output[i].len;
+    }
+    if (dropped != NULL) {
+        *dropped = result->dropped[i];
+    }
+    return result->output[i].data != NULL ? result->output[i].data : "";
+}
+
+/* Copies as much of a struct as the caller, maybe compiled against an older header, has room for. */
+static void copy_sized(void *to, uint32_t to_size, const void *from, size_t from_size)
+{
+    size_t n = to_size < from_size ? to_size : from_size;
+
+    memcpy((char *)to + sizeof(to_size), (const char *)from + sizeof(to_size), n - sizeof(to_size));
+}
+
+void vial_result_error(const struct vial_result *result, struct vial_result_error *error)
+{
+    copy_sized(error, error->size, &result->error, sizeof(result->error));
+}
+
+void vial_result_usage(const struct vial_result *result, struct vial_usage *usage)
+{
+    copy_sized(usage, usage->size, &result->usage, sizeof(result->usage));
+}

@@ -1,0 +1,56 @@
+/* result.h - what happened in a run, owned in one piece. */
+#ifndef VIAL_HOST_RESULT_H
+#define VIAL_HOST_RESULT_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "vial.h"
+
+enum { RESULT_FRAMES_MAX = 50 }; /* as many as a cell sends */
+
+struct result_frame {
+    const char *function;
+    uint32_t line, column;
+};
+
+struct vial_result {
+    int status; /* enum vial_status */
+    /* The payload of the RESULT frame with NULs put behind its fields; what follows points into it. */
+    char *payload;
+    size_t payload_len;
+    const char *value, *text;
+    size_t value_len, text_len;
+    struct vial_result_error error;
+    struct result_frame frames[RESULT_FRAMES_MAX];
+    unsigned frames_count;
+    char own_message[400];    /* of errors that the host states */
+    char own_source_line[256];
+    struct buf output[2]; /* stdout, stderr */
+    uint64_t dropped[2];
+    struct vial_usage usage;
+    struct vial_limits limits;
+    char *isolation_json;
+    char *json; /* the whole as text, once asked for */
+    size_t json_len;
+};
+
+/* An empty result with its limits and a copy of the isolation report. */
+VIAL_NODISCARD int result_new(const struct vial_limits *limits, const char *isolation_json,
+    struct vial_result **ret, struct vial_error *err);
+
+/* Takes over the payload of a RESULT frame, which a hostile process may have written. 0, or -1 when it is
+ * malformed; then the result is as it was. */
+int result_read(struct vial_result *result, char *payload, size_t len);
+
+/* States an error of the host's own: a limit, a crash. */
+void result_state(struct vial_result *result, int status, const char *name, const char *hint,
+    const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* Notes the text of the line that the error is in. */
+void result_find_line(struct vial_result *result, const char *source, size_t len);
+
+/* Keeps what fits of a piece of output, counts the rest; how many bytes were kept. */
+size_t result_output(struct vial_result *result, int stream, const char *bytes, size_t len);
+
+#endif

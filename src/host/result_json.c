@@ -1,0 +1,138 @@
+/* result_json.c - the one result object as text. The value is spliced in as the engine wrote it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "host/result.h"
+#include "policy/limits.h"
+
+enum { JSON_EXTRA_BYTES = 1024 * 1024 }; /* everything but value and output, generously */
+
+static void put_text(struct json_writer *w, const char *key, const char *text)
+{
+    json_key(w, key);
+    if (text != NULL) {
+        json_text(w, text);
+    } else {
+        json_null(w);
+    }
+}
+
+static void put_number(struct json_writer *w, const char *key, uint64_t v)
+{
+    json_key(w, key);
+    json_u64(w, v);
+}
+
+static void put_error(struct json_writer *w, const struct vial_result *r)
+{
+    unsigned i;
+
+    json_key(w, "error");
+    if (r->error.name == NULL) {
+        json_null(w);
+        return;
+    }
+    json_begin_object(w);
+    put_text(w, "name", r->error.name);
+    put_text(w, "message", r->error.message);
+    put_text(w, "stack", r->error.stack);
+    json_key(w, "line");
+    if (r->error.line != 0) {
+        json_u64(w, r->error.line);
+        put_number(w, "column", r->error.column);
+    } else {
+        json_null(w);
+        json_key(w, "column");
+        json_null(w);
+    }
+    put_text(w, "source_line", r->error.source_line);
+    json_key(w, "frames");
+    json_begin_array(w);
+    for (i = 0; i < r->frames_count; i++) {
+        json_begin_object(w);
+        put_text(w, "function", r->frames[i].function);
+        put_number(w, "line", r->frames[i].line);
+        put_number(w, "column", r->frames[i].column);
+        json_end_object(w);
+    }
+    json_end_array(w);
+    put_text(w, "hint", r->error.hint);
+    json_end_object(w);
+}
+
+static void put_output(struct json_writer *w, const struct vial_result *r)
+{
+    json_key(w, "stdout");
+    json_string(w, r->output[0].len > 0 ? r->output[0].data : "", r->output[0].len);
+    json_key(w, "stderr");
+    json_string(w, r->output[1].len > 0 ? r->output[1].data : "", r->output[1].len);
+    json_key(w, "dropped");
+    json_begin_object(w);
+    put_number(w, "stdout", r->dropped[0]);
+    put_number(w, "stderr", r->dropped[1]);
+    json_end_object(w);
+}
+
+static void put_usage(struct json_writer *w, const struct vial_result *r)
+{
+    json_key(w, "usage");
+    json_begin_object(w);
+    put_number(w, "wall_us", r->usage.wall_us);
+    put_number(w, "cpu_us", r->usage.cpu_us);
+    put_number(w, "memory_bytes_peak", r->usage.memory_bytes_peak);
+    put_number(w, "queue_us", r->usage.queue_us);
+    put_number(w, "host_us", r->usage.host_us);
+    json_end_object(w);
+}
+
+static void put_limits(struct json_writer *w, const struct vial_result *r)
+{
+    size_t count, i;
+    const struct limit_row *rows = limits_table(&count);
+
+    json_key(w, "limits");
+    json_begin_object(w);
+    for (i = 0; i < count; i++) {
+        put_number(w, rows[i].field, limits_get(&r->limits, &rows[i]));
+    }
+    json_end_object(w);
+}
+
+const char *vial_result_json(struct vial_result *r, size_t *len)
+{
+    struct json_writer w;
+    struct buf out;
+
+    if (r->json == NULL) {
+        buf_init(&out, JSON_EXTRA_BYTES + r->payload_len + 6 * (r->output[0].len + r->output[1].len));
+        json_init(&w, &out, NULL);
+        json_begin_object(&w);
+        put_text(&w, "status", vial_status_name(r->status));
+        if (r->value != NULL) {
+            json_key(&w, "value");
+            json_raw(&w, r->value, r->value_len);
+        }
+        put_error(&w, r);
+        put_output(&w, r);
+        json_key(&w, "calls");
+        json_begin_array(&w);
+        json_end_array(&w);
+        json_key(&w, "files");
+        json_begin_array(&w);
+        json_end_array(&w);
+        put_usage(&w, r);
+        put_limits(&w, r);
+        json_key(&w, "isolation");
+        json_raw(&w, r->isolation_json, strlen(r->isolation_json));
+        json_end_object(&w);
+        if (json_finish(&w) < 0 || buf_take(&out, &r->json, &r->json_len, NULL) < 0) {
+            buf_release(&out);
+            return NULL;
+        }
+    }
+    if (len != NULL) {
+        *len = r->json_len;
+    }
+    return r->json;
+}

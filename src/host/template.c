@@ -1,0 +1,271 @@
+/* template.c - starting a template: the handshake, and the canary that proves its wall. See engine.h. */
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "host/engine.h"
+#include "jail/fork.h"
+#include "jail/mutate.h"
+#include "jail/namespace.h"
+#include "wire/control.h"
+
+enum {
+    START_MS_MAX = 20000, /* an engine starts in 20 ms; a machine in deep trouble still answers in this */
+    FDS_LOW = 16,         /* descriptors we make are moved above those that fork_spawn fills */
+};
+
+/* Waits for the next message of the template until the deadline. */
+static int receive(int sock, uint64_t deadline_us, struct control_message *m, int *ret_fd,
+    pid_t *ret_pid, struct vial_error *err)
+{
+    struct pollfd p = {.fd = sock, .events = POLLIN};
+    int fds[CONTROL_FDS_MAX];
+    unsigned fds_count = 0;
+    uint64_t now = clock_now_us();
+    int r;
+
+    *ret_fd = -1;
+    do {
+        r = poll(&p, 1, now < deadline_us ? (int)((deadline_us - now) / 1000 + 1) : 0);
+        now = clock_now_us();
+    } while (r < 0 && errno == EINTR);
+    if (r <= 0) {
+        return vial__fail(err, VIAL_E_CELL, "the cell program does not answer after %d ms", START_MS_MAX);
+    }
+    r = control_receive(sock, m, fds, CONTROL_FDS_MAX, &fds_count, ret_pid);
+    if (r == 0) {
+        return vial__fail(err, VIAL_E_CELL, "the cell program ended while it was starting");
+    }
+    if (r < 0) {
+        return vial__fail_sys(err, errno, "reading from the cell program");
+    }
+    if (fds_count > 0) {
+        *ret_fd = fds[0];
+        while (fds_count > 1) {
+            (void)close(fds[--fds_count]);
+        }
+    }
+    if (m->type == CONTROL_FAILED) {
+        struct control_failed failed;
+
+        memcpy(&failed, m->payload, sizeof(failed));
+        failed.step[sizeof(failed.step) - 1] = '\0';
+        fd_closep(ret_fd);
+        r = failed.sys != 0 ? vial__fail_sys(err, failed.sys, "template: %s", failed.step)
+                            : vial__fail(err, VIAL_E_CELL, "template: %s", failed.step);
+        return r;
+    }
+    return VIAL_OK;
+}
+
+static int expect(const struct control_message *m, uint32_t type, struct vial_error *err)
+{
+    return m->type == type ? VIAL_OK
+                           : vial__fail(err, VIAL_E_CELL, "the cell program sent %u instead of %u",
+                                 m->type, type);
+}
+
+static int make_pair(int type, int sv[2], struct vial_error *err)
+{
+    int i, moved;
+
+    if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, sv) < 0) {
+        sv[0] = sv[1] = -1;
+        return vial__fail_sys(err, errno, "making a socket pair");
+    }
+    for (i = 0; i < 2; i++) {
+        if (sv[i] < FDS_LOW) {
+            moved = fcntl(sv[i], F_DUPFD_CLOEXEC, FDS_LOW);
+            if (moved < 0) {
+                int sys = errno;
+
+                fd_closep(&sv[0]);
+                fd_closep(&sv[1]);
+                return vial__fail_sys(err, sys, "moving a descriptor");
+            }
+            (void)close(sv[i]);
+            sv[i] = moved;
+        }
+    }
+    return VIAL_OK;
+}
+
+/* Starts the program; the first process of it is gone again when the template is there. */
+static int spawn(struct vial_engine *engine, int control_fd, pid_t *ret, struct vial_error *err)
+{
+    const char *argv[] = {"vial-cell", engine->no_jit ? "--no-jit" : NULL, NULL};
+    const char *envp[] = {NULL, NULL};
+    char without[256];
+    int r;
+
+    if (mutate_environment(without, sizeof(without))) {
+        envp[0] = without;
+    }
+    r = fork_spawn(engine->cell_path, argv, envp, control_fd, engine->host_pidfd, ret);
+    return r == 0 ? VIAL_OK
+                  : vial__fail_sys(err, r, "starting the cell program %s", engine->cell_path);
+}
+
+static void reap(pid_t pid)
+{
+    /* Somebody else in this program may have waited for it already; then there is nothing to do. */
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+}
+
+/* SPAWNED, MAPPED, UP. */
+static int handshake(struct vial_engine *engine, struct template *t, struct layer_report *report,
+    struct vial_error *err)
+{
+    uint64_t deadline = clock_now_us() + START_MS_MAX * 1000ULL;
+    struct control_message m;
+    struct control_failed note;
+    uint32_t users = 0;
+    pid_t pid = 0;
+    int fd, r;
+
+    (void)engine;
+    r = receive(t->sock, deadline, &m, &t->pidfd, &pid, err);
+    r = r < 0 ? r : expect(&m, CONTROL_SPAWNED, err);
+    if (r < 0 || t->pidfd < 0) {
+        return r < 0 ? r : vial__fail(err, VIAL_E_CELL, "the template has no process descriptor");
+    }
+    memcpy(&note, m.payload, sizeof(note));
+    t->pid = fork_pid_of(t->pidfd);
+    if (t->pid <= 0) {
+        return vial__fail(err, VIAL_E_CELL, "the template has no process number");
+    }
+    if (note.sys == 0 && namespace_map(t->pid, &users) < 0) {
+        return vial__fail_sys(err, errno, "mapping the users of the template");
+    }
+    control_message_init(&m, CONTROL_MAPPED, 0, &users, sizeof(users));
+    if (control_send(t->sock, &m, NULL, 0) < 0) {
+        return vial__fail_sys(err, errno, "writing to the template");
+    }
+    r = receive(t->sock, deadline, &m, &fd, &pid, err);
+    fd_closep(&fd);
+    r = r < 0 ? r : expect(&m, CONTROL_UP, err);
+    if (r == 0) {
+        memcpy(report, m.payload, sizeof(*report));
+        if (note.sys != 0) {
+            report->entries[LAYER_USERNS].sys = (uint16_t)note.sys;
+        }
+    }
+    return r;
+}
+
+/* The canary's only frame. */
+static int canary_read(int sock, struct layer_report *report, struct vial_error *err)
+{
+    char bytes[FRAME_HEADER_BYTES + sizeof(*report)];
+    struct frame_header header;
+    ssize_t n = fd_read_up_to(sock, bytes, sizeof(bytes));
+
+    if (n >= (ssize_t)sizeof(header)) {
+        memcpy(&header, bytes, sizeof(header));
+        if (header.type == FRAME_CANARY && n == (ssize_t)sizeof(bytes)) {
+            memcpy(report, bytes + sizeof(header), sizeof(*report));
+            return VIAL_OK;
+        }
+    }
+    return vial__fail(err, VIAL_E_ISOLATION,
+        "the canary could not confine itself, so no guest will run; `vial doctor` says more");
+}
+
+/* Lets a cell of the new template violate every layer and report. */
+static int canary(struct vial_engine *engine, struct template *t, struct layer_report *report,
+    struct vial_error *err)
+{
+    struct timeval patience = {.tv_sec = START_MS_MAX / 1000};
+    struct cell_spec spec = engine->spec_default;
+    struct control_message m;
+    uint64_t deadline = clock_now_us() + START_MS_MAX * 1000ULL;
+    pid_t pid;
+    int sv[2];
+    int fd, r;
+
+    spec.kind = CELL_CANARY;
+    spec.uid = 1;
+    r = make_pair(SOCK_STREAM, sv, err);
+    if (r < 0) {
+        return r;
+    }
+    (void)setsockopt(sv[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    control_message_init(&m, CONTROL_FORK, CELL_NONE, &spec, sizeof(spec));
+    r = control_send(t->sock, &m, &sv[1], 1) < 0
+            ? vial__fail_sys(err, errno, "ordering the canary")
+            : VIAL_OK;
+    fd_closep(&sv[1]);
+    r = r < 0 ? r : canary_read(sv[0], report, err);
+    fd_closep(&sv[0]);
+    while (r == 0) { /* FORKED and EXITED, in this order; nothing else is under way */
+        r = receive(t->sock, deadline, &m, &fd, &pid, err);
+        fd_closep(&fd);
+        if (r == 0 && m.type == CONTROL_EXITED) {
+            break;
+        }
+    }
+    return r;
+}
+
+int template_start(struct vial_engine *engine, struct template *ret, struct layer_report *report,
+    struct vial_error *err)
+{
+    struct template t = {.sock = -1, .pidfd = -1, .started_us = clock_now_us()};
+    int on = 1;
+    int sv[2];
+    pid_t first;
+    int r;
+
+    r = make_pair(SOCK_SEQPACKET, sv, err);
+    if (r < 0) {
+        return r;
+    }
+    t.sock = sv[0];
+    (void)setsockopt(t.sock, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
+    r = spawn(engine, sv[1], &first, err);
+    fd_closep(&sv[1]);
+    if (r < 0) {
+        template_release(&t);
+        return r;
+    }
+    r = handshake(engine, &t, report, err);
+    if (t.pidfd < 0) {
+        (void)kill(first, SIGKILL); /* it is our child and not yet reaped */
+    }
+    reap(first);
+    r = r < 0 ? r : canary(engine, &t, report, err);
+    if (r < 0) {
+        template_release(&t);
+        return r;
+    }
+    (void)fcntl(t.sock, F_SETFL, O_NONBLOCK); /* from here on the keeper listens to several at once */
+    *ret = t;
+    return VIAL_OK;
+}
+
+void template_release(struct template *t)
+{
+    siginfo_t info;
+
+    if (t->pidfd >= 0) {
+        (void)syscall(SYS_pidfd_send_signal, t->pidfd, SIGKILL, NULL, 0);
+        while (waitid(P_PIDFD, (id_t)t->pidfd, &info, WEXITED | __WALL) < 0 && errno == EINTR) {
+        }
+    }
+    fd_closep(&t->sock);
+    fd_closep(&t->pidfd);
+    t->pid = 0;
+}

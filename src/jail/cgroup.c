@@ -1,0 +1,320 @@
+/* cgroup.c - see cgroup.h. */
+#include "jail/cgroup.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "jail/cgroup_find.h"
+#include "jail/mutate.h"
+
+static const unsigned LAYERS[CGROUP_CONTROLLERS] = {LAYER_CGROUP_MEMORY, LAYER_CGROUP_PIDS};
+static const char *const NAMES[CGROUP_CONTROLLERS] = {"memory", "pids"};
+
+/* A cell is one process with one thread; it is itself counted. */
+static const char *const PIDS_MAX = "1";
+
+static int open_dir(int dirfd, const char *path)
+{
+    return openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Removes groups named vial.PID.* of processes that are gone. Groups with processes in them stay. */
+static void sweep(int parent_fd)
+{
+    int fd = openat(parent_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    struct dirent *e;
+    int pid, child;
+
+    while (dir != NULL && (e = readdir(dir)) != NULL) {
+        if (sscanf(e->d_name, "vial.%d.", &pid) != 1 || pid <= 0 ||
+            kill(pid, 0) == 0 || errno != ESRCH) {
+            continue;
+        }
+        child = open_dir(parent_fd, e->d_name);
+        if (child >= 0) {
+            cgroup_remove_children(child);
+            (void)close(child);
+        }
+        (void)unlinkat(parent_fd, e->d_name, AT_REMOVEDIR);
+    }
+    if (dir != NULL) {
+        (void)closedir(dir);
+    } else if (fd >= 0) {
+        (void)close(fd);
+    }
+}
+
+/* Makes the engine's group below parent and checks that slots in it will have the controller. */
+static int base_make(struct cgroup_base *base, unsigned c, const char *parent, int version)
+{
+    char name[64], probe[64];
+    int parent_fd = open_dir(AT_FDCWD, parent);
+    int fd = -1;
+    int ok, saved;
+
+    if (parent_fd < 0) {
+        return -1;
+    }
+    sweep(parent_fd);
+    (void)snprintf(name, sizeof(name), "vial.%d.%" PRIx64, (int)getpid(), clock_now_us());
+    if (mkdirat(parent_fd, name, 0755) == 0) {
+        fd = open_dir(parent_fd, name);
+    }
+    ok = fd >= 0;
+    if (ok && version == 2) {
+        (void)snprintf(probe, sizeof(probe), "+%s", NAMES[c]);
+        ok = fd_put_text(fd, "cgroup.subtree_control", probe) == 0;
+    }
+    saved = errno;
+    if (!ok) {
+        if (fd >= 0) {
+            (void)close(fd);
+        }
+        (void)unlinkat(parent_fd, name, AT_REMOVEDIR);
+        (void)close(parent_fd);
+        errno = saved;
+        return -1;
+    }
+    (void)close(parent_fd);
+    base->controllers[c].version = version;
+    base->controllers[c].dir_fd = fd;
+    (void)snprintf(base->controllers[c].path, CGROUP_PATH_MAX, "%s/%s", parent, name);
+    return 0;
+}
+
+void cgroup_base_open(struct cgroup_base *base, struct layer_report *report)
+{
+    struct cgroup_place places[CGROUP_PLACES_MAX];
+    unsigned c, i, count;
+
+    for (c = 0; c < CGROUP_CONTROLLERS; c++) {
+        struct layer_entry *e = &report->entries[LAYERS[c]];
+
+        base->controllers[c].version = 0;
+        base->controllers[c].dir_fd = -1;
+        *e = (struct layer_entry){.state = LAYER_OFF, .sys = ENOENT};
+        if (mutate_without(LAYERS[c])) {
+            continue;
+        }
+        count = cgroup_find(NAMES[c], places);
+        for (i = 0; i < count && base->controllers[c].version == 0; i++) {
+            if (base_make(base, c, places[i].path, places[i].version) < 0) {
+                e->sys = (uint16_t)errno;
+            }
+        }
+        if (base->controllers[c].version != 0) {
+            *e = (struct layer_entry){
+                .state = LAYER_ON, .version = (uint8_t)base->controllers[c].version};
+        }
+    }
+}
+
+void cgroup_base_close(struct cgroup_base *base)
+{
+    unsigned c;
+
+    for (c = 0; c < CGROUP_CONTROLLERS; c++) {
+        if (base->controllers[c].dir_fd >= 0) {
+            cgroup_remove_children(base->controllers[c].dir_fd);
+            fd_closep(&base->controllers[c].dir_fd);
+            (void)rmdir(base->controllers[c].path);
+            base->controllers[c].version = 0;
+        }
+    }
+}
+
+static int put_u64(int dirfd, const char *file, uint64_t v)
+{
+    char text[32];
+
+    (void)snprintf(text, sizeof(text), "%" PRIu64, v);
+    return fd_put_text(dirfd, file, text);
+}
+
+static int write_limit(const struct cgroup_slot *slot, uint64_t bytes, int raising)
+{
+    int r;
+
+    if (slot->version == 2) {
+        return put_u64(slot->memory_fd, "memory.max", bytes);
+    }
+    /* Memory alone may never exceed memory with swap, so the order depends on the direction. The second
+     * file is missing where the kernel does not account for swap. */
+    if (raising) {
+        r = put_u64(slot->memory_fd, "memory.memsw.limit_in_bytes", bytes);
+        if (r < 0 && errno != ENOENT) {
+            return r;
+        }
+        return put_u64(slot->memory_fd, "memory.limit_in_bytes", bytes);
+    }
+    r = put_u64(slot->memory_fd, "memory.limit_in_bytes", bytes);
+    if (r == 0 && put_u64(slot->memory_fd, "memory.memsw.limit_in_bytes", bytes) < 0 &&
+        errno != ENOENT) {
+        return -1;
+    }
+    return r;
+}
+
+/* How often the kernel has killed in this group. */
+static uint64_t read_kills(const struct cgroup_slot *slot)
+{
+    char text[512];
+    const char *found;
+    const char *file = slot->version == 2 ? "memory.events" : "memory.oom_control";
+    uint64_t n = 0;
+
+    if (slot->memory_fd < 0 || fd_get_text(slot->memory_fd, file, text, sizeof(text)) < 0) {
+        return 0;
+    }
+    found = strstr(text, "oom_kill ");
+    return found != NULL && sscanf(found, "oom_kill %" SCNu64, &n) == 1 ? n : 0;
+}
+
+static int slot_open_memory(struct cgroup_slot *slot, int fd, int version, uint64_t bytes)
+{
+    slot->memory_fd = fd;
+    slot->version = version;
+    if (version == 2) {
+        (void)fd_put_text(fd, "memory.swap.max", "0");
+        (void)fd_put_text(fd, "memory.oom.group", "1");
+        slot->peak_fd = openat(fd, "memory.peak", O_RDONLY | O_CLOEXEC);
+        if (slot->peak_fd < 0) {
+            slot->peak_fd = openat(fd, "memory.current", O_RDONLY | O_CLOEXEC);
+        }
+    } else {
+        slot->peak_fd = openat(fd, "memory.max_usage_in_bytes", O_RDWR | O_CLOEXEC);
+    }
+    slot->limit = bytes;
+    return write_limit(slot, bytes, 0);
+}
+
+static void slot_close_fds(struct cgroup_slot *slot)
+{
+    unsigned i;
+
+    for (i = 0; i < slot->procs_fds_count; i++) {
+        fd_closep(&slot->procs_fds[i]);
+    }
+    slot->procs_fds_count = 0;
+    fd_closep(&slot->memory_fd);
+    fd_closep(&slot->peak_fd);
+}
+
+int cgroup_slot_open(
+    const struct cgroup_base *base, unsigned index, uint64_t memory_bytes_max, struct cgroup_slot *slot)
+{
+    char name[16], path[32];
+    unsigned c;
+    int dir, fd, r, saved;
+
+    *slot = (struct cgroup_slot){.procs_fds = {-1, -1}, .memory_fd = -1, .peak_fd = -1};
+    (void)snprintf(name, sizeof(name), "%u", index);
+    (void)snprintf(path, sizeof(path), "%u/cgroup.procs", index);
+    for (c = 0; c < CGROUP_CONTROLLERS; c++) {
+        dir = base->controllers[c].dir_fd;
+        if (dir < 0) {
+            continue;
+        }
+        if (mkdirat(dir, name, 0755) < 0 && errno != EEXIST) {
+            slot_close_fds(slot);
+            return -1;
+        }
+        fd = open_dir(dir, name);
+        if (fd >= 0) {
+            slot->procs_fds[slot->procs_fds_count] = openat(dir, path, O_WRONLY | O_CLOEXEC);
+            slot->procs_fds_count += slot->procs_fds[slot->procs_fds_count] >= 0 ? 1 : 0;
+        }
+        r = fd < 0 ? -1 : 0;
+        if (r == 0 && c == CGROUP_MEMORY) {
+            r = slot_open_memory(slot, fd, base->controllers[c].version, memory_bytes_max);
+        } else if (r == 0) {
+            r = fd_put_text(fd, "pids.max", PIDS_MAX);
+            (void)close(fd);
+        }
+        if (r < 0) {
+            saved = errno;
+            slot_close_fds(slot);
+            errno = saved;
+            return -1;
+        }
+    }
+    slot->oom_count = read_kills(slot);
+    return 0;
+}
+
+int cgroup_slot_close(const struct cgroup_base *base, unsigned index, struct cgroup_slot *slot)
+{
+    char name[16];
+    unsigned c;
+    int r = 0;
+
+    slot_close_fds(slot);
+    (void)snprintf(name, sizeof(name), "%u", index);
+    for (c = 0; c < CGROUP_CONTROLLERS; c++) {
+        if (base->controllers[c].dir_fd >= 0 &&
+            unlinkat(base->controllers[c].dir_fd, name, AT_REMOVEDIR) < 0 && errno != ENOENT) {
+            r = -1;
+        }
+    }
+    return r;
+}
+
+int cgroup_slot_reset(struct cgroup_slot *slot)
+{
+    if (slot->memory_fd < 0) {
+        return 0;
+    }
+    if (slot->version == 1 && slot->peak_fd >= 0 && pwrite(slot->peak_fd, "0", 1, 0) != 1) {
+        return -1;
+    }
+    slot->oom_count = read_kills(slot);
+    return 0;
+}
+
+int cgroup_slot_limit(struct cgroup_slot *slot, uint64_t memory_bytes_max)
+{
+    int r;
+
+    if (slot->memory_fd < 0 || slot->limit == memory_bytes_max) {
+        return 0;
+    }
+    r = write_limit(slot, memory_bytes_max, memory_bytes_max > slot->limit);
+    if (r == 0) {
+        slot->limit = memory_bytes_max;
+    }
+    return r;
+}
+
+uint64_t cgroup_slot_peak(const struct cgroup_slot *slot)
+{
+    char text[32];
+    uint64_t v = 0;
+    ssize_t n;
+
+    if (slot->peak_fd < 0) {
+        return 0;
+    }
+    n = pread(slot->peak_fd, text, sizeof(text) - 1, 0);
+    if (n <= 0) {
+        return 0;
+    }
+    text[n] = '\0';
+    return sscanf(text, "%" SCNu64, &v) == 1 ? v : 0;
+}
+
+int cgroup_slot_killed(const struct cgroup_slot *slot)
+{
+    return read_kills(slot) != slot->oom_count;
+}

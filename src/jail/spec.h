@@ -1,0 +1,23 @@
+/* spec.h - what kind of cell the host asks a template for. */
+#ifndef VIAL_JAIL_SPEC_H
+#define VIAL_JAIL_SPEC_H
+
+#include <stdint.h>
+
+enum cell_kind {
+    CELL_GUEST = 0,
+    CELL_CANARY = 1, /* violates the wall step by step and reports */
+    CELL_ATTACK = 2, /* runs one raw attack; refused except in builds for the hostile suite */
+};
+
+struct cell_spec {
+    uint32_t kind;    /* enum cell_kind */
+    uint32_t profile; /* enum jail_profile */
+    uint32_t uid;     /* inside the template's user namespace */
+    uint32_t attack;  /* for CELL_ATTACK */
+    uint32_t files_max;
+    uint32_t open_files_max;
+    uint64_t disk_bytes_max;
+};
+
+#endif

@@ -1,0 +1,62 @@
+/* field.h - the inside of START, RESULT and FAILED: a row of tagged, length-prefixed fields.
+ *
+ * Five bytes of head (tag, length) and the bytes. A reader skips nothing: an unknown tag is an error, since
+ * both ends come from one build. */
+#ifndef VIAL_WIRE_FIELD_H
+#define VIAL_WIRE_FIELD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+enum field_tag {
+    /* START */
+    FIELD_NAME = 1,        /* of the source, for stack traces */
+    FIELD_SOURCE = 2,      /* UTF-8 */
+    FIELD_INPUT = 3,       /* JSON */
+    FIELD_WANT_TEXT = 4,   /* u32 */
+    FIELD_TIMERS_MAX = 5,  /* u32 */
+    FIELD_VALUE_MAX = 6,   /* u32, bytes */
+    /* RESULT */
+    FIELD_OUTCOME = 16,    /* u32, enum outcome */
+    FIELD_VALUE = 17,      /* JSON */
+    FIELD_TEXT = 18,       /* the value as a REPL would print it */
+    FIELD_ERROR_NAME = 19,
+    FIELD_ERROR_MESSAGE = 20,
+    FIELD_ERROR_STACK = 21,
+    FIELD_ERROR_LINE = 22,   /* u32 */
+    FIELD_ERROR_COLUMN = 23, /* u32 */
+    FIELD_ERROR_HINT = 24,
+    FIELD_FRAME_FUNCTION = 25, /* starts a stack frame; LINE and COLUMN follow */
+    FIELD_FRAME_LINE = 26,     /* u32 */
+    FIELD_FRAME_COLUMN = 27,   /* u32 */
+    /* FAILED */
+    FIELD_STEP = 40,  /* which step of the confinement */
+    FIELD_ERRNO = 41, /* u32 */
+};
+
+enum outcome { OUTCOME_OK = 0, OUTCOME_EXCEPTION = 1 };
+
+enum { FIELD_HEAD_BYTES = 5 };
+
+/* Writes the head of a field whose len bytes the caller sends behind it. */
+void field_head(char head[FIELD_HEAD_BYTES], uint8_t tag, uint32_t len);
+
+VIAL_NODISCARD int field_add(
+    struct buf *b, uint8_t tag, const void *bytes, size_t len, struct vial_error *err);
+VIAL_NODISCARD int field_add_u32(struct buf *b, uint8_t tag, uint32_t v, struct vial_error *err);
+
+struct field {
+    uint8_t tag;
+    const char *bytes;
+    size_t len;
+};
+
+/* The field at *at: 1 with *at moved behind it, 0 at the end, -1 when the bytes are malformed. */
+int field_next(const char *bytes, size_t len, size_t *at, struct field *ret);
+
+/* The value of a u32 field: 0, or -1 when it is not four bytes long. */
+int field_u32(const struct field *f, uint32_t *ret);
+
+#endif

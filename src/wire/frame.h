@@ -1,0 +1,64 @@
+/* frame.h - frames between host and cell: who may send what, when, and how long it may be.
+ *
+ * A frame is eight bytes of header and a payload, on a stream socket. The cell's side of it is written by
+ * a process that guest code may have taken over, so the host takes nothing from it but what frame_accept
+ * allows in the phase the cell is in, and checks each length before it is used for anything. */
+#ifndef VIAL_WIRE_FRAME_H
+#define VIAL_WIRE_FRAME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+enum frame_type {
+    FRAME_START = 1,  /* host to cell: what to run */
+    FRAME_READY = 2,  /* cell to host: confined and warm; the payload is empty */
+    FRAME_FAILED = 3, /* cell to host: could not confine itself; fields STEP and ERRNO */
+    FRAME_CANARY = 4, /* cell to host: what the canary found; struct layer_report */
+    FRAME_STDOUT = 5, /* cell to host: bytes the guest printed */
+    FRAME_STDERR = 6,
+    FRAME_RESULT = 7, /* cell to host: how it ended, as fields */
+};
+
+/* What the host expects of a cell. */
+enum frame_phase {
+    PHASE_BORN,    /* forked, confining itself */
+    PHASE_WAITING, /* ready in the pool: nothing may come */
+    PHASE_RUNNING, /* START was sent */
+    PHASE_DONE,    /* RESULT or FAILED came: nothing may come */
+};
+
+struct frame_header {
+    uint32_t len; /* of the payload */
+    uint8_t type;
+    uint8_t zero[3];
+};
+
+enum {
+    FRAME_HEADER_BYTES = sizeof(struct frame_header),
+    /* The cell cuts its output into pieces, so that the host's buffer for a frame stays small. */
+    FRAME_OUTPUT_BYTES_MAX = 65536,
+    FRAME_SMALL_BYTES_MAX = 4096, /* FAILED and CANARY */
+    /* What a result may hold beside the value and its text: an error with its cut texts. */
+    FRAME_RESULT_EXTRA_BYTES = 262144,
+    /* A start message: source, input and the name. Larger programs are no programs. */
+    FRAME_START_BYTES_MAX = 256 * 1024 * 1024,
+};
+
+/* Is this header allowed in this phase? value_bytes_max is the run's limit. Moves *phase on. 0, or -1. */
+int frame_accept(enum frame_phase *phase, const struct frame_header *header, uint64_t value_bytes_max);
+
+/* One frame found in a buffer. */
+struct frame {
+    uint8_t type;
+    const char *payload; /* inside of the buffer */
+    size_t len;
+};
+
+/* Looks for a whole frame at offset *at of in. 1: found, *at is behind it; 0: not whole yet; -1: refused.
+ * The phase only moves when the frame is whole, so calling again after more bytes came is right. */
+int frame_next(const struct buf *in, size_t *at, enum frame_phase *phase, uint64_t value_bytes_max,
+    struct frame *ret);
+
+#endif
