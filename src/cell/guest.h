@@ -22,8 +22,9 @@ struct guest_start {
 };
 
 struct guest_ops {
-    /* Starts the engine and evaluates everything of ours. 0, or -1 with a reason. */
-    int (*warm)(int jit, const char **ret_why);
+    /* Starts the engine and evaluates everything of ours; not quick: also goes the ways that runs go, so that
+     * what they need is compiled. 0, or -1 with a reason. */
+    int (*warm)(int jit, int quick, const char **ret_why);
 
     /* Gives this cell random numbers of its own. 0, or -1. */
     int (*reseed)(const uint64_t seed[4]);

@@ -1,18 +1,54 @@
-/* main.c - temporary */
+/* main.c - the program: finds the command and calls it. */
 #include <stdio.h>
 #include <string.h>
-#include "vial.h"
+
+#include "cli/cli.h"
+
+struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *help;
+};
+
+static const struct command COMMANDS[] = {
+    {"run", cmd_run, "run a JavaScript program in a confined process of its own"},
+    {"doctor", cmd_doctor, "show which layers of the wall hold on this kernel, by violating them"},
+    {"bench", cmd_bench, "measure start-up, latency, throughput, memory and computing on this machine"},
+};
+
+static void print_help(FILE *to)
+{
+    size_t i;
+
+    (void)fprintf(to, "usage: vial COMMAND [OPTION]...\n\n"
+                      "Runs code that a language model just wrote, behind a kernel wall.\n\n");
+    for (i = 0; i < sizeof(COMMANDS) / sizeof(COMMANDS[0]); i++) {
+        (void)fprintf(to, "  %-8s %s\n", COMMANDS[i].name, COMMANDS[i].help);
+    }
+    (void)fprintf(to, "\n  vial COMMAND --help tells more, vial --version which one this is.\n\n"
+                      "  vial run -e '[1, 2, 3].map(x => x * x)'\n");
+}
+
 int main(int argc, char **argv)
 {
-    struct vial_engine *e; struct vial_error err; struct vial_result *r; struct vial_request q = VIAL_REQUEST_INIT;
-    struct vial_engine_options o = VIAL_ENGINE_OPTIONS_INIT;
-    o.pool_count = 1;
-    if (vial_engine_new(&o, &e, &err) < 0) { printf("engine: %s\n", err.text); return 125; }
-    printf("%s\n", vial_engine_isolation(e));
-    q.source = argc > 1 ? argv[1] : "1+1"; q.source_len = strlen(q.source);
-    if (vial_run(e, &q, &r, &err) < 0) { printf("run: %s\n", err.text); return 125; }
-    printf("%s\n", vial_result_json(r, NULL));
-    vial_result_free(r);
-    vial_engine_free(e);
-    return 0;
+    size_t i;
+
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        print_help(stdout);
+        return EXIT_FINE;
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0) {
+        (void)printf("vial %s\n", vial_version());
+        return EXIT_FINE;
+    }
+    for (i = 0; i < sizeof(COMMANDS) / sizeof(COMMANDS[0]); i++) {
+        if (strcmp(argv[1], COMMANDS[i].name) == 0) {
+            return COMMANDS[i].run(argc - 2, argv + 2);
+        }
+    }
+    return cli_fail(EXIT_USAGE, "there is no command \"%s\"; `vial --help` lists them", argv[1]);
 }

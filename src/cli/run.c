@@ -1,3 +1,450 @@
-/* run.c */
-int cmd_run(int argc, char **argv);
-int cmd_run(int argc, char **argv) { (void)argc; (void)argv; return 0; }
+/* run.c - `vial run`: one program, its output passed on as it comes, its value printed last. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "policy/limits.h"
+
+enum {
+    SOURCE_BYTES_MAX = 64 * 1024 * 1024,
+    INPUT_BYTES_MAX = 128 * 1024 * 1024,
+    REQUIRE_BYTES_MAX = 512,
+};
+
+struct run_options {
+    const char *file, *code, *input, *input_file;
+    char require[REQUIRE_BYTES_MAX];
+    struct vial_limits limits;
+    int json, no_jit;
+};
+
+static const char *const KNOWN[] = {"-e", "--eval", "--input", "--input-file", "--json", "--no-jit",
+    "--require", "--help", "--wall-ms", "--cpu-ms", "--timers", "--memory-mb", "--stdout-bytes",
+    "--stderr-bytes", "--value-bytes", "--disk-mb", "--files", "--open-files", NULL};
+
+static void print_help(void)
+{
+    size_t count, i;
+    const struct limit_row *rows = limits_table(&count);
+
+    (void)printf("usage: vial run [OPTION]... FILE\n"
+                 "       vial run [OPTION]... -e CODE\n"
+                 "       vial run [OPTION]... - < FILE\n\n"
+                 "Runs a JavaScript program in a fresh confined process. What it prints is passed on as it\n"
+                 "comes; its value (of __return(v), or of the last expression, promises awaited) is printed\n"
+                 "last. All that vial itself says goes to stderr.\n\n"
+                 "  -e, --eval CODE     run CODE\n"
+                 "  --input JSON        the program's global `input`\n"
+                 "  --input-file FILE   the same from a file, - for stdin\n"
+                 "  --json              print one result object instead of the value\n"
+                 "  --require LAYERS    refuse to run unless these hold (vial doctor lists them; also full,\n"
+                 "                      rootless, landlock>=N); separated by commas, may be repeated\n"
+                 "  --no-jit            interpret only: a smaller surface at a tenth of the speed\n\n"
+                 "Limits are always on. Defaults and ranges:\n\n");
+    for (i = 0; i < count; i++) {
+        char flag[32];
+
+        (void)snprintf(flag, sizeof(flag), "%s N", rows[i].flag);
+        (void)printf("  %-19s %s (%llu; %llu to %llu)\n", flag, rows[i].help,
+            (unsigned long long)(rows[i].by_default / rows[i].flag_factor),
+            (unsigned long long)((rows[i].min + rows[i].flag_factor - 1) / rows[i].flag_factor),
+            (unsigned long long)(rows[i].max / rows[i].flag_factor));
+    }
+    (void)printf("\nExit codes: 0 ok, 1 exception, 2 usage, 122 call limit, 123 disk limit, 124 wall limit,\n"
+                 "125 failure of vial itself, 126 denied, 130 cancelled, 134 crashed, 137 memory limit,\n"
+                 "152 cpu limit, 153 output limit.\n");
+}
+
+static int add_require(struct run_options *o, const char *layers)
+{
+    size_t used = strlen(o->require);
+    int n = snprintf(o->require + used, sizeof(o->require) - used, "%s%s", used > 0 ? "," : "", layers);
+
+    return n > 0 && (size_t)n < sizeof(o->require) - used
+               ? 0
+               : cli_fail(EXIT_USAGE, "--require takes up to %d characters", REQUIRE_BYTES_MAX - 1);
+}
+
+/* An option that sets a limit: 1 when it was one, 0 when not, or minus an exit code. */
+static int take_limit(struct run_options *o, struct cli_args *a)
+{
+    size_t count, i;
+    const struct limit_row *rows = limits_table(&count);
+    struct vial_error err;
+    const char *value;
+    uint64_t number;
+
+    for (i = 0; i < count; i++) {
+        if (strcmp(a->option, rows[i].flag) != 0) {
+            continue;
+        }
+        value = cli_args_value(a, "run");
+        if (value == NULL) {
+            return -EXIT_USAGE;
+        }
+        if (cli_number(value, &number) < 0) {
+            return -cli_fail(EXIT_USAGE, "%s takes a whole number from %llu to %llu, not \"%s\"",
+                rows[i].flag,
+                (unsigned long long)((rows[i].min + rows[i].flag_factor - 1) / rows[i].flag_factor),
+                (unsigned long long)(rows[i].max / rows[i].flag_factor), value);
+        }
+        if (limits_set_from_flag(&o->limits, &rows[i], number, &err) < 0) {
+            return -cli_fail(EXIT_USAGE, "%s", err.text);
+        }
+        return 1;
+    }
+    return 0;
+}
+
+static int take_word(struct run_options *o, const char *word)
+{
+    if (o->file != NULL) {
+        return cli_fail(EXIT_USAGE, "one program at a time: both %s and %s were given", o->file, word);
+    }
+    o->file = word;
+    return 0;
+}
+
+static int take_option(struct run_options *o, struct cli_args *a)
+{
+    const char **value = NULL;
+    int r;
+
+    if (strcmp(a->option, "-e") == 0 || strcmp(a->option, "--eval") == 0) {
+        value = &o->code;
+    } else if (strcmp(a->option, "--input") == 0) {
+        value = &o->input;
+    } else if (strcmp(a->option, "--input-file") == 0) {
+        value = &o->input_file;
+    } else if (strcmp(a->option, "--json") == 0) {
+        o->json = 1;
+        return cli_args_plain(a, "run");
+    } else if (strcmp(a->option, "--no-jit") == 0) {
+        o->no_jit = 1;
+        return cli_args_plain(a, "run");
+    } else if (strcmp(a->option, "--require") == 0) {
+        const char *layers = cli_args_value(a, "run");
+
+        return layers != NULL ? add_require(o, layers) : EXIT_USAGE;
+    }
+    if (value != NULL) {
+        if (*value != NULL) {
+            return cli_fail(EXIT_USAGE, "%s was given twice", a->option);
+        }
+        *value = cli_args_value(a, "run");
+        return *value != NULL ? 0 : EXIT_USAGE;
+    }
+    r = take_limit(o, a);
+    if (r != 0) {
+        return r > 0 ? 0 : -r;
+    }
+    return cli_unknown_option("run", a->option, KNOWN);
+}
+
+/* 0, or an exit code; -1 when only help was asked for. */
+static int parse(struct run_options *o, int argc, char **argv)
+{
+    struct cli_args a;
+    int code = 0;
+
+    cli_args_init(&a, argc, argv);
+    while (code == 0 && cli_args_next(&a)) {
+        if (a.option == NULL) {
+            code = take_word(o, a.word);
+        } else if (strcmp(a.option, "--help") == 0 || strcmp(a.option, "-h") == 0) {
+            print_help();
+            return -1;
+        } else {
+            code = take_option(o, &a);
+        }
+    }
+    if (code != 0) {
+        return code;
+    }
+    if ((o->file == NULL) == (o->code == NULL)) {
+        return cli_fail(EXIT_USAGE, o->file == NULL
+                                        ? "give a program: vial run FILE, vial run -e CODE, or vial run -"
+                                        : "give either a file or -e CODE, not both");
+    }
+    if (o->input != NULL && o->input_file != NULL) {
+        return cli_fail(EXIT_USAGE, "give either --input or --input-file, not both");
+    }
+    if (o->file != NULL && o->input_file != NULL && strcmp(o->file, "-") == 0 &&
+        strcmp(o->input_file, "-") == 0) {
+        return cli_fail(EXIT_USAGE, "program and input cannot both come from stdin");
+    }
+    return 0;
+}
+
+/* ---- while it runs ---- */
+
+static struct vial_run *current_run; /* for the signal handlers */
+static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t status_shown;
+static volatile sig_atomic_t seconds;
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    if (interrupted++ > 0) {
+        _exit(EXIT_CANCELLED); /* asked twice: at once; the kernel ends the cells with us */
+    }
+    if (current_run != NULL) {
+        vial_run_cancel(current_run);
+    }
+}
+
+static void say(const char *bytes, size_t len)
+{
+    (void)!write(2, bytes, len); /* short counts handled: it is only a status line */
+}
+
+/* Once a second on a terminal: that it still runs. Only what may be called in a handler. */
+static void on_second(int number)
+{
+    char line[] = "\r\033[Kvial: running for      s (Ctrl-C stops it)";
+    int n = (int)++seconds;
+    size_t at = 24;
+
+    (void)number;
+    do {
+        line[at--] = (char)('0' + n % 10);
+        n /= 10;
+    } while (n > 0 && at > 20);
+    say(line, sizeof(line) - 1);
+    status_shown = 1;
+}
+
+static void clear_status(void)
+{
+    if (status_shown) {
+        say("\r\033[K", 4);
+        status_shown = 0;
+    }
+}
+
+static void on_output(int stream, const char *bytes, size_t len, void *user)
+{
+    ssize_t n;
+
+    (void)user;
+    clear_status();
+    while (len > 0) {
+        n = write(stream, bytes, len); /* short counts handled */
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            return; /* nobody reads it; the run goes on for its value */
+        }
+        bytes += n;
+        len -= (size_t)n;
+    }
+}
+
+static void watch_signals(void)
+{
+    struct sigaction interrupt = {.sa_handler = on_interrupt};
+    struct sigaction second = {.sa_handler = on_second, .sa_flags = SA_RESTART};
+    struct itimerval every = {.it_interval = {.tv_sec = 1}, .it_value = {.tv_sec = 1}};
+
+    (void)sigaction(SIGINT, &interrupt, NULL);
+    (void)sigaction(SIGTERM, &interrupt, NULL);
+    if (isatty(2)) {
+        (void)sigaction(SIGALRM, &second, NULL);
+        (void)setitimer(ITIMER_REAL, &every, NULL);
+    }
+}
+
+static void unwatch_signals(void)
+{
+    struct itimerval never = {.it_value = {.tv_sec = 0}};
+
+    (void)setitimer(ITIMER_REAL, &never, NULL);
+    clear_status();
+}
+
+/* ---- afterwards ---- */
+
+static int exit_code_of(int status)
+{
+    static const int codes[] = {
+        [VIAL_STATUS_OK] = EXIT_FINE,
+        [VIAL_STATUS_EXCEPTION] = EXIT_EXCEPTION,
+        [VIAL_STATUS_WALL_LIMIT] = EXIT_WALL_LIMIT,
+        [VIAL_STATUS_CPU_LIMIT] = EXIT_CPU_LIMIT,
+        [VIAL_STATUS_MEMORY_LIMIT] = EXIT_MEMORY_LIMIT,
+        [VIAL_STATUS_OUTPUT_LIMIT] = EXIT_OUTPUT_LIMIT,
+        [VIAL_STATUS_CALL_LIMIT] = EXIT_CALL_LIMIT,
+        [VIAL_STATUS_DISK_LIMIT] = EXIT_DISK_LIMIT,
+        [VIAL_STATUS_DENIED] = EXIT_DENIED,
+        [VIAL_STATUS_CANCELLED] = EXIT_CANCELLED,
+        [VIAL_STATUS_CRASHED] = EXIT_CRASHED,
+    };
+
+    return status >= 0 && (size_t)status < sizeof(codes) / sizeof(codes[0]) ? codes[status]
+                                                                            : EXIT_OUR_FAILURE;
+}
+
+/* Guest text on our stderr: control characters other than line ends and tabs become visible. */
+static void print_safe(const char *text)
+{
+    for (; *text != '\0'; text++) {
+        unsigned char c = (unsigned char)*text;
+
+        if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f) {
+            (void)fprintf(stderr, "\\x%02x", c);
+        } else {
+            (void)fputc(c, stderr);
+        }
+    }
+}
+
+static void print_error(const struct vial_result *result, const char *name)
+{
+    struct vial_result_error e = VIAL_RESULT_ERROR_INIT;
+
+    vial_result_error(result, &e);
+    if (e.name == NULL) {
+        return;
+    }
+    if (e.line != 0 && e.source_line != NULL) {
+        (void)fprintf(stderr, "%s:%u\n", name, e.line);
+        print_safe(e.source_line);
+        (void)fprintf(stderr, "\n%*s\n\n", (int)(e.column < 200 ? e.column : 200), "^");
+    }
+    if (e.stack != NULL && e.stack[0] != '\0') {
+        print_safe(e.stack);
+    } else {
+        print_safe(e.name);
+        (void)fputs(": ", stderr);
+        print_safe(e.message);
+    }
+    (void)fputc('\n', stderr);
+    if (e.hint != NULL) {
+        (void)fputs("hint: ", stderr);
+        print_safe(e.hint);
+        (void)fputc('\n', stderr);
+    }
+}
+
+static void print_dropped(const struct vial_result *result)
+{
+    static const char *const names[] = {"stdout", "stderr"};
+    uint64_t dropped;
+    size_t len;
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        (void)vial_result_output(result, i == 0 ? VIAL_STDOUT : VIAL_STDERR, &len, &dropped);
+        if (dropped > 0) {
+            (void)fprintf(stderr, "vial: %s was cut after %zu bytes, %llu more were dropped; --%s-bytes raises the limit\n",
+                names[i], len, (unsigned long long)dropped, names[i]);
+        }
+    }
+}
+
+static int report(struct vial_result *result, const struct run_options *o, const char *name)
+{
+    const char *text;
+    size_t len;
+
+    if (o->json) {
+        text = vial_result_json(result, &len);
+        if (text == NULL) {
+            return cli_fail(EXIT_OUR_FAILURE, "no memory for the result");
+        }
+        (void)fwrite(text, 1, len, stdout);
+        (void)fputc('\n', stdout);
+    } else {
+        text = vial_result_text(result, &len);
+        if (text != NULL) {
+            (void)fwrite(text, 1, len, stdout);
+            (void)fputc('\n', stdout);
+        }
+        print_error(result, name);
+        print_dropped(result);
+    }
+    if (fflush(stdout) != 0) {
+        return cli_fail(EXIT_OUR_FAILURE, "cannot write to stdout: %s", strerrordesc_np(errno));
+    }
+    return exit_code_of(vial_result_status(result));
+}
+
+static int execute(const struct run_options *o, const struct vial_request *request)
+{
+    struct vial_engine_options eo = VIAL_ENGINE_OPTIONS_INIT;
+    struct vial_engine *engine;
+    struct vial_result *result;
+    struct vial_run *run;
+    struct vial_error err;
+    int r, code;
+
+    eo.pool_count = 1;
+    eo.runs_max = 1;
+    eo.quick = 1;
+    eo.no_jit = (uint32_t)o->no_jit;
+    eo.require = o->require[0] != '\0' ? o->require : NULL;
+    if (vial_engine_new(&eo, &engine, &err) < 0) {
+        return cli_fail_library(&err);
+    }
+    if (strcmp(vial_engine_level(engine), "filtered") == 0) {
+        (void)fprintf(stderr, "vial: warning: no user namespaces here, so isolation is only \"filtered\"; "
+                              "--require rootless refuses this, `vial doctor` says more\n");
+    }
+    r = vial_run_start(engine, request, &run, &err);
+    if (r == 0) {
+        current_run = run;
+        watch_signals();
+        r = vial_run_wait(run, &result, &err);
+        unwatch_signals();
+        current_run = NULL;
+        vial_run_free(run);
+    }
+    if (r < 0) {
+        code = cli_fail_library(&err);
+    } else {
+        code = report(result, o, request->name);
+        vial_result_free(result);
+    }
+    vial_engine_free(engine);
+    return code;
+}
+
+int cmd_run(int argc, char **argv)
+{
+    struct run_options o = {.limits = VIAL_LIMITS_INIT};
+    struct vial_request request = VIAL_REQUEST_INIT;
+    char *source = NULL, *input = NULL;
+    size_t source_len = 0, input_len = 0;
+    int code = parse(&o, argc, argv);
+
+    if (code != 0) {
+        return code < 0 ? EXIT_FINE : code;
+    }
+    if (o.file != NULL) {
+        code = cli_read_file(o.file, SOURCE_BYTES_MAX, "a program", &source, &source_len);
+    }
+    if (code == 0 && o.input_file != NULL) {
+        code = cli_read_file(o.input_file, INPUT_BYTES_MAX, "an input", &input, &input_len);
+    }
+    if (code == 0) {
+        request.source = o.code != NULL ? o.code : source;
+        request.source_len = o.code != NULL ? strlen(o.code) : source_len;
+        request.name = o.code != NULL ? "[eval]" : strcmp(o.file, "-") == 0 ? "[stdin]" : o.file;
+        request.input = o.input != NULL ? o.input : input;
+        request.input_len = o.input != NULL ? strlen(o.input) : input_len;
+        request.limits = &o.limits;
+        request.want_text = !o.json;
+        request.on_output = o.json ? NULL : on_output;
+        code = execute(&o, &request);
+    }
+    free(source);
+    free(input);
+    return code;
+}

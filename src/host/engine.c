@@ -102,6 +102,7 @@ static int take_options(
         return r;
     }
     e->no_jit = o.no_jit != 0;
+    e->quick = o.quick != 0;
     e->memory_default = limits.memory_bytes_max;
     e->spec_default = (struct cell_spec){.open_files_max = limits.open_files_max,
         .files_max = limits.files_max,

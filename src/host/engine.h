@@ -78,6 +78,7 @@ struct vial_engine {
     /* Set at the start, then only read. */
     uint32_t pool_count, runs_max, queue_count_max, queue_ms_max;
     int no_jit;
+    int quick;
     char *cell_path;
     char *require;
     struct cell_spec spec_default;

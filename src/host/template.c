@@ -105,7 +105,8 @@ static int make_pair(int type, int sv[2], struct vial_error *err)
 /* Starts the program; the first process of it is gone again when the template is there. */
 static int spawn(struct vial_engine *engine, int control_fd, pid_t *ret, struct vial_error *err)
 {
-    const char *argv[] = {"vial-cell", engine->no_jit ? "--no-jit" : NULL, NULL};
+    const char *argv[] = {"vial-cell", engine->no_jit ? "--no-jit" : "--jit",
+        engine->quick ? "--quick" : "--warm", NULL};
     const char *envp[] = {NULL, NULL};
     char without[256];
     int r;
@@ -241,6 +242,9 @@ int template_start(struct vial_engine *engine, struct template *ret, struct laye
         template_release(&t);
         return r;
     }
+    /* The first attachment after a while makes the kernel wait for a grace period of some 15 ms; here it does
+     * so while the engine starts, and the cells that follow find the way open. */
+    cgroup_base_adopt(&engine->cgroups, first);
     r = handshake(engine, &t, report, err);
     if (t.pidfd < 0) {
         (void)kill(first, SIGKILL); /* it is our child and not yet reaped */

@@ -135,6 +135,17 @@ void cgroup_base_close(struct cgroup_base *base)
     }
 }
 
+void cgroup_base_adopt(const struct cgroup_base *base, pid_t pid)
+{
+    int fd = base->controllers[CGROUP_MEMORY].dir_fd;
+    char text[16];
+
+    if (fd >= 0 && (mkdirat(fd, "template", 0755) == 0 || errno == EEXIST)) {
+        (void)snprintf(text, sizeof(text), "%d", (int)pid);
+        (void)fd_put_text(fd, "template/cgroup.procs", text);
+    }
+}
+
 static int put_u64(int dirfd, const char *file, uint64_t v)
 {
     char text[32];

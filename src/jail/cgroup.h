@@ -8,6 +8,7 @@
 #define VIAL_JAIL_CGROUP_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "jail/layer.h"
 
@@ -38,6 +39,9 @@ struct cgroup_slot {
  * left behind. */
 void cgroup_base_open(struct cgroup_base *base, struct layer_report *report);
 void cgroup_base_close(struct cgroup_base *base);
+
+/* Puts a template, which has no limit, into the engine's memory group, so that it is accounted for there. */
+void cgroup_base_adopt(const struct cgroup_base *base, pid_t pid);
 
 /* A slot with this memory limit. 0, or -1 with errno. Without controllers it is empty and succeeds. */
 int cgroup_slot_open(

@@ -27,7 +27,7 @@
 enum {
     CONTROL_FD = 3,      /* the only descriptor of a cell beside 0, 1 and 2 */
     NOBODY = 65534,      /* who cells are where no user namespace gives them a user of their own */
-    PROBE_FDS_MAX = 4096 /* descriptors the canary looks at: above every limit on open files */
+    PROBE_FDS_MAX = 256 /* descriptors the canary looks at; the kernel gives out the lowest free number */
 };
 
 /* Made once by the template, used by every cell. */

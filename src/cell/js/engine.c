@@ -1,6 +1,7 @@
 /* engine.c - JavaScriptCore as a guest language: start-up, warmth, random numbers. See cell/guest.h. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cell/guest.h"
 #include "cell/js/context.h"
@@ -50,10 +51,26 @@ static void rehearse_run(struct js_context *c, const char *source)
     js_run(c, &start, &rehearsal);
 }
 
-static int js_warm(int jit, const char **ret_why)
+/* Goes through the prelude and common library functions once. */
+static int warm_thoroughly(JSContextGroupRef group, const char **ret_why)
+{
+    JSValueRef exception;
+
+    if (js_context_init(&rehearse, group, ret_why) < 0) {
+        return -1;
+    }
+    (void)js_context_call(&guest, HOOK_WARM, 0, NULL, &exception);
+    if (exception != NULL) {
+        *ret_why = "warming the prelude";
+        return -1;
+    }
+    rehearse_run(&rehearse, WARM_SOURCE);
+    return 0;
+}
+
+static int js_warm(int jit, int quick, const char **ret_why)
 {
     JSContextGroupRef group;
-    JSValueRef exception;
     size_t i;
 
     (void)clearenv();
@@ -65,18 +82,13 @@ static int js_warm(int jit, const char **ret_why)
     }
     group = JSContextGroupCreate();
     buf_init(&rehearsal, 1024 * 1024);
-    if (js_context_init(&guest, group, ret_why) < 0 || js_context_init(&rehearse, group, ret_why) < 0) {
+    tzset(); /* reads the one file that the engine would open later */
+    if (js_context_init(&guest, group, ret_why) < 0) {
         return -1;
     }
-    (void)js_context_call(&guest, HOOK_WARM, 0, NULL, &exception);
-    if (exception == NULL) {
-        (void)js_context_call(&rehearse, HOOK_WARM, 0, NULL, &exception);
-    }
-    if (exception != NULL) {
-        *ret_why = "warming the prelude";
+    if (!quick && warm_thoroughly(group, ret_why) < 0) {
         return -1;
     }
-    rehearse_run(&rehearse, WARM_SOURCE);
     guest_random = random_find(guest.ctx);
     if (guest_random == NULL) {
         *ret_why = "finding the engine's random numbers";
@@ -95,7 +107,9 @@ static int js_reseed(const uint64_t seed[4])
 
 static void js_touch(void)
 {
-    rehearse_run(&rehearse, "1+1");
+    if (rehearse.ctx != NULL) {
+        rehearse_run(&rehearse, "1+1");
+    }
 }
 
 static void js_guest_run(const struct guest_start *start, struct buf *result)

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "code/script.h"
@@ -19,6 +20,21 @@ enum { STATE_VALUE = -1, STATE_FAILED = -2, STATE_STUCK = -3 };
 enum { AT_NAME, AT_MESSAGE, AT_STACK, AT_LINE, AT_COLUMN, AT_HINT, AT_FRAMES, AT_FIRST_FRAME };
 enum { FRAMES_MAX = 50 }; /* the prelude cuts at the same number */
 
+/* A cell that has no memory for its result ends, and the host says so. */
+static void put(struct buf *result, uint8_t tag, const char *bytes, size_t len)
+{
+    if (field_add(result, tag, bytes, len, NULL) < 0) {
+        _exit(1);
+    }
+}
+
+static void put_u32(struct buf *result, uint8_t tag, uint32_t v)
+{
+    if (field_add_u32(result, tag, v, NULL) < 0) {
+        _exit(1);
+    }
+}
+
 static void add_string(struct js_context *c, uint8_t tag, JSValueRef value, struct buf *result)
 {
     struct buf text;
@@ -26,7 +42,7 @@ static void add_string(struct js_context *c, uint8_t tag, JSValueRef value, stru
 
     buf_init(&text, result->max);
     if (string != NULL && js_string_to_utf8(string, &text) == 0) {
-        (void)field_add(result, tag, text.len > 0 ? text.data : "", text.len, NULL);
+        put(result, tag, text.len > 0 ? text.data : "", text.len);
     }
     if (string != NULL) {
         JSStringRelease(string);
@@ -53,27 +69,27 @@ static void fail(struct js_context *c, JSValueRef thrown, struct buf *result)
         {AT_STACK, FIELD_ERROR_STACK}, {AT_HINT, FIELD_ERROR_HINT}};
 
     buf_clear(result);
-    (void)field_add_u32(result, FIELD_OUTCOME, OUTCOME_EXCEPTION, NULL);
+    put_u32(result, FIELD_OUTCOME, OUTCOME_EXCEPTION);
     if (described == NULL || !JSValueIsObject(c->ctx, described)) {
         static const char text[] = "the error could not be described";
 
-        (void)field_add(result, FIELD_ERROR_NAME, "Error", 5, NULL);
-        (void)field_add(result, FIELD_ERROR_MESSAGE, text, sizeof(text) - 1, NULL);
+        put(result, FIELD_ERROR_NAME, "Error", 5);
+        put(result, FIELD_ERROR_MESSAGE, text, sizeof(text) - 1);
         return;
     }
     array = JSValueToObject(c->ctx, described, NULL);
     for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         add_string(c, texts[i][1], JSObjectGetPropertyAtIndex(c->ctx, array, texts[i][0], NULL), result);
     }
-    (void)field_add_u32(result, FIELD_ERROR_LINE, number_at(c, array, AT_LINE), NULL);
-    (void)field_add_u32(result, FIELD_ERROR_COLUMN, number_at(c, array, AT_COLUMN), NULL);
+    put_u32(result, FIELD_ERROR_LINE, number_at(c, array, AT_LINE));
+    put_u32(result, FIELD_ERROR_COLUMN, number_at(c, array, AT_COLUMN));
     frames = number_at(c, array, AT_FRAMES);
     for (i = 0; i < frames && i < FRAMES_MAX; i++) {
         at = AT_FIRST_FRAME + 3 * i;
         add_string(
             c, FIELD_FRAME_FUNCTION, JSObjectGetPropertyAtIndex(c->ctx, array, at, NULL), result);
-        (void)field_add_u32(result, FIELD_FRAME_LINE, number_at(c, array, at + 1), NULL);
-        (void)field_add_u32(result, FIELD_FRAME_COLUMN, number_at(c, array, at + 2), NULL);
+        put_u32(result, FIELD_FRAME_LINE, number_at(c, array, at + 1));
+        put_u32(result, FIELD_FRAME_COLUMN, number_at(c, array, at + 2));
     }
 }
 
@@ -130,30 +146,57 @@ static int set_input(struct js_context *c, const struct guest_start *start)
     return 0;
 }
 
-/* Evaluates the source as it is. Only when the engine cannot even parse it, and a top-level await or return
- * may be why, is it wrapped into an async function: nothing of it has run then. */
+/* Wraps a script with a top-level await or return into an async function and evaluates that. NULL without an
+ * exception when there is nothing to wrap, or when the wrapped text is no valid script either and plain is. */
+static JSValueRef evaluate_wrapped(struct js_context *c, const struct guest_start *start,
+    JSStringRef name, JSStringRef plain, JSValueRef *ret_exception)
+{
+    struct script_edits edits;
+    JSStringRef source;
+    JSValueRef value = NULL;
+    struct buf wrapped;
+    int did = 0;
+
+    buf_init(&wrapped, 2 * start->source_len + 65536);
+    if (script_wrap(start->source, start->source_len, &wrapped, &edits, &did, NULL) == 0 && did) {
+        source = js_string_from_utf8(wrapped.data, wrapped.len);
+        if (JSCheckScriptSyntax(c->ctx, source, name, 1, NULL) ||
+            !JSCheckScriptSyntax(c->ctx, plain, name, 1, NULL)) {
+            begin(c, start, name, &edits);
+            value = JSEvaluateScript(c->ctx, source, NULL, name, 1, ret_exception);
+        }
+        JSStringRelease(source);
+    }
+    buf_release(&wrapped);
+    return value;
+}
+
+/* Evaluates the source. A source with the word await is parsed first, because the engine takes `await (x)` in
+ * a script for a call of a function of that name. A top-level return makes the engine refuse the source
+ * before anything of it has run, so that is looked for only then. */
 static JSValueRef evaluate(struct js_context *c, const struct guest_start *start, JSStringRef name,
     JSValueRef *ret_exception)
 {
     JSStringRef source = js_string_from_utf8(start->source, start->source_len);
-    struct script_edits edits;
-    struct buf wrapped;
-    JSValueRef value;
-    int did = 0;
+    int await = memmem(start->source, start->source_len, "await", 5) != NULL;
+    JSValueRef value = NULL;
 
     *ret_exception = NULL;
-    value = JSEvaluateScript(c->ctx, source, NULL, name, 1, ret_exception);
-    if (value == NULL && script_may_need_wrap(start->source, start->source_len) &&
-        !JSCheckScriptSyntax(c->ctx, source, name, 1, NULL)) {
-        buf_init(&wrapped, 2 * start->source_len + 65536);
-        if (script_wrap(start->source, start->source_len, &wrapped, &edits, &did, NULL) == 0 && did) {
-            JSStringRelease(source);
-            source = js_string_from_utf8(wrapped.data, wrapped.len);
-            begin(c, start, name, &edits);
+    if (await) {
+        value = evaluate_wrapped(c, start, name, source, ret_exception);
+    }
+    if (value == NULL && *ret_exception == NULL) {
+        value = JSEvaluateScript(c->ctx, source, NULL, name, 1, ret_exception);
+        if (value == NULL && !await && script_may_need_wrap(start->source, start->source_len) &&
+            !JSCheckScriptSyntax(c->ctx, source, name, 1, NULL)) {
+            JSValueRef refusal = *ret_exception;
+
             *ret_exception = NULL;
-            value = JSEvaluateScript(c->ctx, source, NULL, name, 1, ret_exception);
+            value = evaluate_wrapped(c, start, name, source, ret_exception);
+            if (value == NULL && *ret_exception == NULL) {
+                *ret_exception = refusal;
+            }
         }
-        buf_release(&wrapped);
     }
     JSStringRelease(source);
     return value;
@@ -207,7 +250,7 @@ void js_run(struct js_context *c, const struct guest_start *start, struct buf *r
     JSValueRef value;
 
     begin(c, start, name, NULL);
-    (void)field_add_u32(result, FIELD_OUTCOME, OUTCOME_OK, NULL);
+    put_u32(result, FIELD_OUTCOME, OUTCOME_OK);
     if (set_input(c, start) < 0) {
         JSStringRef text = JSStringCreateWithUTF8CString("the input is not JSON that the engine takes");
 

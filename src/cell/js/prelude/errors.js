@@ -4,9 +4,9 @@
  * So nothing here runs guest code: properties are read through descriptors, texts are cut before
  * they are worked on, and describe() has an answer even when all of that fails.
  *
- * The engine writes stacks as lines of `function@source:line:column`. They become Node's
- * `    at function (source:line:column)`, with only the guest's own frames and with positions in the
- * text the guest wrote, before the cell inserted anything into it. */
+ * The engine writes stacks as lines of `function@source:line:column`. They become Node's `    at
+ * function (source:line:column)`, with only the guest's own frames and with positions in the text
+ * the guest wrote, before the cell inserted anything into it. */
 
 const NAME_UNITS_MAX = 200;
 const MESSAGE_UNITS_MAX = 8192;
@@ -104,7 +104,15 @@ function parseFrame(text) {
     if (source === sourceName && line > 0) {
         column = originalColumn(line, column);
     }
-    return { __proto__: null, fn: functionName(fn), source, line, column };
+    return {
+        __proto__: null,
+        fn: functionName(fn),
+        source,
+        line,
+        column,
+        isWrapper: fn === WRAPPER_FUNCTION,
+        isTop: fn === WRAPPER_FUNCTION || fn === "global code",
+    };
 }
 
 /* Top-level code has no name in Node's notation. */
@@ -122,14 +130,18 @@ function functionName(fn) {
 }
 
 /* The engine names no source for two kinds of frames: code from eval or Function(), which is the
- * guest's, and constructors it made up for classes without one, which nobody wrote. So frames without
- * a source count only when the body of an eval or of a Function() lies directly below them. */
+ * guest's, and constructors it made up for classes without one, which nobody wrote. So frames
+ * without a source count only when the body of an eval or of a Function() lies directly below them.
+ *
+ * Below the first frame of the wrapper function there is only how it was called, which the engine
+ * shows as one more frame of an async function and one of top-level code: not the guest's doing. */
 function parseFrames(stack) {
     const frames = makeList();
     if (typeof stack !== "string") {
         return frames;
     }
     let kept = 0;
+    let wrapperSeen = false;
     const text = stringSlice(stack, 0, RAW_STACK_UNITS_MAX);
     let start = 0;
     while (start < text.length && frames.length < FRAMES_MAX) {
@@ -137,7 +149,8 @@ function parseFrames(stack) {
         const end = newline === -1 ? text.length : newline;
         const piece = stringSlice(text, start, end);
         const frame = parseFrame(piece);
-        if (frame !== undefined) {
+        if (frame !== undefined && !(wrapperSeen && frame.isTop)) {
+            wrapperSeen = wrapperSeen || frame.isWrapper;
             frames.length = frame.source === EVAL_SOURCE ? frames.length : kept;
             frames[frames.length] = frame;
             if (frame.source !== EVAL_SOURCE || piece === `${EVAL_FUNCTION}@` ||
@@ -275,8 +288,8 @@ const absentNames = {
     exports: "There is no exports object here: end with the value, or call __return(value).",
     process: "There is no process object here: this is not Node.",
     Buffer: "There is no Buffer here: use Uint8Array.",
-    fetch: "There is no fetch here: the program has no network access of its own.",
-    XMLHttpRequest: "There is no XMLHttpRequest here: the program has no network access of its own.",
+    fetch: "There is no fetch here: the program has no network access.",
+    XMLHttpRequest: "There is no XMLHttpRequest here: the program has no network access.",
     window: "There is no window here: this is not a browser; the global object is globalThis.",
     document: "There is no document here: this is not a browser.",
     localStorage: "There is no localStorage here: this is not a browser.",
@@ -325,8 +338,8 @@ function isNearMiss(given, wanted) {
     return stringSlice(given, i + givenSkip) === stringSlice(wanted, i + wantedSkip);
 }
 
-/* Where the error arose: its first frame in the program itself. A program that does not parse has no
- * frames; for it the engine notes the line (counted from 1, no column) on the SyntaxError. */
+/* Where the error arose: its first frame in the program itself. A program that does not parse has
+ * no frames; for it the engine notes the line (counted from 1, no column) on the SyntaxError. */
 function placeOf(error, frames) {
     const place = { __proto__: null, line: 0, column: 0 };
     for (let i = 0; i < frames.length; i++) {

@@ -1,10 +1,10 @@
 /* inspect.js - renders any value as text, the way Node 20's util.inspect does.
  *
- * Models know Node's notation from countless transcripts, so output that looks like it is understood
- * at once. The layout rules (when an object fits on one line, how long arrays become columns) follow
- * Node's observable behaviour; the walk differs in that it never runs a getter or a proxy trap, and
- * in that its depth and its length have hard limits. What a container holds is formatted in
- * inspect_containers.js. */
+ * Models know Node's notation from countless transcripts, so output that looks like it is
+ * understood at once. The layout rules (when an object fits on one line, how long arrays become
+ * columns) follow Node's observable behaviour; the walk differs in that it never runs a getter or a
+ * proxy trap, and in that its depth and its length have hard limits. What a container holds is
+ * formatted in inspect_containers.js. */
 
 /* One rendering may not take more than this many UTF-16 units: console.log(huge) must not turn into
  * minutes of work or hundreds of megabytes. */
@@ -396,8 +396,8 @@ function layOut(ctx, entries, base, shape, level, value) {
     return `${head}${newline}  ${arrayJoin(entries, `,${newline}  `)}${newline}${shape.close}`;
 }
 
-/* Arranges the elements of an array in columns of equal width, aiming at a block about as high as
- * it is wide: a character is taken to be 2.5 times as high as wide. At most 15 columns. */
+/* Arranges the elements of an array in columns. The constants are Node's, so that the same array
+ * gets the same number of columns here: a taste for squarish blocks, and never more than 15. */
 function groupEntries(ctx, entries, value) {
     const hasMore = ctx.maxArrayLength < entries.length;
     const count = hasMore ? entries.length - 1 : entries.length;

@@ -150,8 +150,7 @@ function objectShape(ctx, value, name, tag) {
     let prefix = prefixOf(name, tag, "Object", "");
     const label = stringSlice(prefix, 0, -1);
     if (prefix === "Object ") {
-        prefix = !hasOwn(value, symbolTag) && objectToString(value) === "[object Arguments]"
-            ? "[Arguments] " : "";
+        prefix = isArguments(value) ? "[Arguments] " : "";
     }
     const shape = makeShape(visibleKeys(ctx, value), prefix, "{", "}");
     shape.label = label;
@@ -159,6 +158,12 @@ function objectShape(ctx, value, name, tag) {
         shape.whole = `${prefix}{}`;
     }
     return shape;
+}
+
+/* Object.prototype.toString tells, but it would run a guest's getter for the tag. */
+function isArguments(value) {
+    return protoOf(value) === ObjectPrototype && !hasOwn(value, symbolTag) &&
+        !hasOwn(ObjectPrototype, symbolTag) && objectToString(value) === "[object Arguments]";
 }
 
 function arrayShape(ctx, value, name, tag) {

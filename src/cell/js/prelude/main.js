@@ -7,8 +7,8 @@
  *   2. when the completion value is a promise: as soon as it settles with anything but undefined;
  *   3. else: when no timer and no immediate is left;
  *
- * or at once when an error is nobody's business: an exception out of a task, which C sees itself, or
- * a rejection without a handler. */
+ * or at once when an error is nobody's business: an exception out of a task, which C sees itself,
+ * or a rejection without a handler. */
 
 const STATE_FINISHED = -1;
 const STATE_FAILED = -2;

@@ -1,8 +1,8 @@
 /* primordials.js - the built-ins the prelude uses, copied before a guest can change them.
  *
  * Guest code runs in the same realm and may replace anything it can reach: JSON, Promise.prototype
- * .then, Array.prototype[Symbol.iterator], a setter at Array.prototype[0]. So the prelude calls only
- * the copies below, and keeps to these rules after the guest has started:
+ * .then, Array.prototype[Symbol.iterator], a setter at Array.prototype[0]. So the prelude calls
+ * only the copies below, and keeps to these rules after the guest has started:
  *
  *   - no method call on a value (`text.slice()`), only the copy (`stringSlice(text)`);
  *   - no for-of, spread or array destructuring, because they call the guest's iterators;
@@ -20,15 +20,14 @@ const {
 const { isArray } = Array;
 const { isError } = Error;
 const { stringify: jsonStringify } = JSON;
-const { abs, ceil, floor, max, min, round, sqrt } = Math;
+const { abs, floor, max, min, round, sqrt } = Math;
 const { now: dateNow } = Date;
-const { fromCharCode } = String;
 const {
     Error: ErrorClass, Map: MapClass, Number: NumberClass, Promise: PromiseClass,
     RangeError: RangeErrorClass, String: StringClass, TypeError: TypeErrorClass,
     Uint8Array: Uint8ArrayClass, parseFloat: parseFloatCopy, parseInt: parseIntCopy,
 } = globalThis;
-const { iterator: symbolIterator, toPrimitive: symbolToPrimitive, toStringTag: symbolTag } = Symbol;
+const { toPrimitive: symbolToPrimitive, toStringTag: symbolTag } = Symbol;
 const symbolInspect = Symbol.for("nodejs.util.inspect.custom");
 
 /* A built-in method as a plain function whose first argument is the receiver. The argument arrays
@@ -40,7 +39,6 @@ const getterOf = (object, key) => method0(getOwnPropertyDescriptor(object, key).
 
 const ObjectPrototype = Object.prototype;
 const ArrayPrototype = Array.prototype;
-const ErrorPrototype = Error.prototype;
 const PromisePrototype = Promise.prototype;
 const TypedArrayPrototype = getPrototypeOf(Uint8Array.prototype);
 
@@ -53,7 +51,6 @@ const stringEndsWith = method1(String.prototype.endsWith);
 const stringIncludes = method1(String.prototype.includes);
 const stringIndexOf = method2(String.prototype.indexOf);
 const stringLastIndexOf = method1(String.prototype.lastIndexOf);
-const stringPadEnd = method1(String.prototype.padEnd);
 const stringPadStart = method1(String.prototype.padStart);
 const stringRepeat = method1(String.prototype.repeat);
 const stringSlice = method2(String.prototype.slice);
@@ -88,8 +85,8 @@ const typedArrayLength = getterOf(TypedArrayPrototype, "length");
 const typedArrayName = getterOf(TypedArrayPrototype, symbolTag);
 const regexpExec = method1(RegExp.prototype.exec);
 const regexpSource = getterOf(RegExp.prototype, "source");
-/* RegExp.prototype.flags itself reads these properties from the object, where a guest could have put
- * getters of its own; asking each flag directly does not. */
+/* RegExp.prototype.flags itself reads these properties from the object, where a guest could have
+ * put getters of its own; asking each flag directly does not. */
 const regexpFlags = [
     "d", getterOf(RegExp.prototype, "hasIndices"), "g", getterOf(RegExp.prototype, "global"),
     "i", getterOf(RegExp.prototype, "ignoreCase"), "m", getterOf(RegExp.prototype, "multiline"),

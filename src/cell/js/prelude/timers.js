@@ -1,8 +1,8 @@
 /* timers.js - timers, immediates, microtasks and the clock a guest may see.
  *
  * The cell's loop asks nextTaskDelay() how long to sleep and then runs one task by runTask().
- * Timers wait in a binary heap ordered by due time, then by age; immediates in a queue that is taken
- * in batches, so that immediates made by immediates wait for the timers that are due.
+ * Timers wait in a binary heap ordered by due time, then by age; immediates in a queue that is
+ * taken in batches, so that immediates made by immediates wait for the timers that are due.
  *
  * A guest near the end of its stack can make any call in here fail. Each change to the heap is
  * therefore made by one function that calls nothing, and so happens wholly or not at all. */
@@ -184,7 +184,7 @@ function schedule(task) {
     heapPlace(task, heapCount, heapCount + 1);
 }
 
-/* Only the prelude can make handles: constructors are reachable for guests through `.constructor`. */
+/* Only the prelude can make handles: guests reach constructors through `.constructor`. */
 const handleKey = makeList();
 let taskOfTimeout;
 let taskOfImmediate;

@@ -14,7 +14,7 @@ const PATH_PARTS_MAX = 12;
 
 let valueBytesMax = 0;
 
-/* The way from the value to where the walk is: keys[d] leads from parents[d] to what is at d + 1. */
+/* The way to where the walk is: pathKeys[d] leads from pathParents[d] to what is at d + 1. */
 let pathKeys = makeList();
 let pathParents = makeList();
 
@@ -116,8 +116,8 @@ function refuse(depth, what, advice) {
 }
 
 function refuseSize(bytes) {
-    throw new RangeErrorClass(`the value is ${bytes} bytes of JSON, the limit is ${valueBytesMax}; ` +
-        "return less, or print it");
+    throw new RangeErrorClass(`the value is ${bytes} bytes of JSON, the limit is ` +
+        `${valueBytesMax}; return less, or print it`);
 }
 
 function countUnits(units) {
@@ -168,8 +168,8 @@ function objectToPlain(value, depth, askToJson) {
     }
     for (let d = 0; d < depth; d++) {
         if (pathParents[d] === target) {
-            throw new TypeErrorClass(`${pathText(depth)} is a cycle back to ${pathText(d)}, which ` +
-                "cannot cross to the host as JSON; return a tree");
+            throw new TypeErrorClass(`${pathText(depth)} is a cycle back to ${pathText(d)}, ` +
+                "which cannot cross to the host as JSON; return a tree");
         }
     }
     if (depth >= VALUE_DEPTH_MAX) {
@@ -286,7 +286,7 @@ function membersToPlain(target, depth) {
     return copy;
 }
 
-/* Accessors are asked, once: `{ get total() { ... } }` is data as far as its author is concerned. */
+/* Accessors are asked: `{ get total() { ... } }` is data to its author. */
 function readProperty(target, key, descriptor) {
     return hasOwn(descriptor, "value") ? descriptor.value : reflectGet(target, key);
 }
@@ -312,8 +312,8 @@ function valueToJson(value) {
     pathKeys = makeList();
     pathParents = makeList();
     unitsSoFar = 0;
-    const isPristine = hasOnlyKeys(ObjectPrototype, objectPrototypeKeys) &&
-        hasOnlyKeys(ArrayPrototype, arrayPrototypeKeys);
+    const isPristine = !isObject(value) || (hasOnlyKeys(ObjectPrototype, objectPrototypeKeys) &&
+        hasOnlyKeys(ArrayPrototype, arrayPrototypeKeys));
     let text;
     if (isPristine && isPlain(value, 0)) {
         text = jsonStringify(value);

@@ -1,0 +1,246 @@
+/* common.c - see cli.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+enum {
+    MESSAGE_BYTES_MAX = 1024,
+    READ_STEP = 65536,
+    NEAR_DISTANCE_MAX = 3, /* further off it is no slip of the finger */
+    NAME_BYTES_MAX = 40,
+};
+
+int cli_fail(int code, const char *format, ...)
+{
+    char text[MESSAGE_BYTES_MAX];
+    va_list ap;
+    size_t i;
+
+    va_start(ap, format);
+    (void)vsnprintf(text, sizeof(text), format, ap);
+    va_end(ap);
+    for (i = 0; text[i] != '\0'; i++) { /* a file name must not be able to drive the terminal */
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f) {
+            text[i] = '?';
+        }
+    }
+    (void)fprintf(stderr, "vial: %s\n", text);
+    return code;
+}
+
+int cli_fail_library(const struct vial_error *err)
+{
+    return cli_fail(err->code == VIAL_E_INVALID ? EXIT_USAGE
+                    : err->code == VIAL_E_ISOLATION ? EXIT_DENIED
+                                                    : EXIT_OUR_FAILURE,
+        "%s", err->text);
+}
+
+int cli_number(const char *text, uint64_t *ret)
+{
+    uint64_t v = 0;
+    size_t i;
+
+    for (i = 0; text[i] >= '0' && text[i] <= '9'; i++) {
+        if (__builtin_mul_overflow(v, 10U, &v) ||
+            __builtin_add_overflow(v, (uint64_t)(text[i] - '0'), &v)) {
+            return -1;
+        }
+    }
+    if (i == 0 || text[i] != '\0') {
+        return -1;
+    }
+    *ret = v;
+    return 0;
+}
+
+void cli_args_init(struct cli_args *a, int argc, char **argv)
+{
+    *a = (struct cli_args){.argv = argv, .argc = argc};
+}
+
+int cli_args_next(struct cli_args *a)
+{
+    const char *arg, *equals;
+    size_t len;
+
+    if (a->at >= a->argc) {
+        return 0;
+    }
+    arg = a->argv[a->at++];
+    a->option = a->word = NULL;
+    if (!a->only_words && strcmp(arg, "--") == 0) {
+        a->only_words = 1;
+        return cli_args_next(a);
+    }
+    if (a->only_words || arg[0] != '-' || arg[1] == '\0') {
+        a->word = arg;
+        return 1;
+    }
+    equals = strncmp(arg, "--", 2) == 0 ? strchr(arg, '=') : NULL;
+    if (equals == NULL) {
+        a->option = arg;
+        return 1;
+    }
+    len = (size_t)(equals - arg);
+    len = len < sizeof(a->name) ? len : sizeof(a->name) - 1;
+    memcpy(a->name, arg, len);
+    a->name[len] = '\0';
+    a->option = a->name;
+    a->word = equals + 1;
+    return 1;
+}
+
+const char *cli_args_value(struct cli_args *a, const char *command)
+{
+    if (a->word == NULL && a->at < a->argc) {
+        a->word = a->argv[a->at++];
+    }
+    if (a->word == NULL) {
+        (void)cli_fail(
+            EXIT_USAGE, "%s needs a value; see `vial %s --help`", a->option, command);
+    }
+    return a->word;
+}
+
+int cli_args_plain(struct cli_args *a, const char *command)
+{
+    return a->word == NULL
+               ? 0
+               : cli_fail(EXIT_USAGE, "%s takes no value; see `vial %s --help`", a->option, command);
+}
+
+/* How many letters must be changed, added or left out to get from a to b. */
+static unsigned distance(const char *a, const char *b)
+{
+    unsigned row[NAME_BYTES_MAX + 1], previous, keep;
+    size_t n = strlen(a), m = strlen(b), i, j;
+
+    if (n > NAME_BYTES_MAX || m > NAME_BYTES_MAX) {
+        return UINT32_MAX;
+    }
+    for (j = 0; j <= m; j++) {
+        row[j] = (unsigned)j;
+    }
+    for (i = 1; i <= n; i++) {
+        previous = row[0];
+        row[0] = (unsigned)i;
+        for (j = 1; j <= m; j++) {
+            keep = previous + (a[i - 1] == b[j - 1] ? 0 : 1);
+            previous = row[j];
+            row[j] = row[j] + 1 < keep ? row[j] + 1 : keep;
+            row[j] = row[j - 1] + 1 < row[j] ? row[j - 1] + 1 : row[j];
+        }
+    }
+    return row[m];
+}
+
+int cli_unknown_option(const char *command, const char *option, const char *const known[])
+{
+    const char *best = NULL;
+    unsigned best_distance = NEAR_DISTANCE_MAX + 1;
+    unsigned d;
+    size_t i;
+
+    for (i = 0; known[i] != NULL; i++) {
+        d = distance(option, known[i]);
+        if (d < best_distance) {
+            best_distance = d;
+            best = known[i];
+        }
+    }
+    if (best != NULL) {
+        return cli_fail(EXIT_USAGE, "there is no option %s; did you mean %s? See `vial %s --help`", option,
+            best, command);
+    }
+    return cli_fail(EXIT_USAGE, "there is no option %s; see `vial %s --help`", option, command);
+}
+
+static int open_source(const char *path, size_t max, const char *what, int *ret)
+{
+    struct stat st;
+    int fd;
+
+    if (strcmp(path, "-") == 0) {
+        *ret = 0;
+        return 0;
+    }
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &st) < 0) {
+        int code = cli_fail(EXIT_USAGE, "cannot read %s: %s", path, strerrordesc_np(errno));
+
+        if (fd >= 0) {
+            (void)close(fd);
+        }
+        return code;
+    }
+    if (S_ISDIR(st.st_mode)) {
+        (void)close(fd);
+        return cli_fail(EXIT_USAGE, "%s is a directory; give %s", path, what);
+    }
+    if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > max) {
+        (void)close(fd);
+        return cli_fail(EXIT_USAGE, "%s has %llu bytes; %s may have up to %zu", path,
+            (unsigned long long)st.st_size, what, max);
+    }
+    (void)fcntl(fd, F_SETFL, 0);
+    *ret = fd;
+    return 0;
+}
+
+int cli_read_file(const char *path, size_t max, const char *what, char **ret, size_t *ret_len)
+{
+    char *bytes = NULL, *grown;
+    size_t len = 0, capacity = 0;
+    ssize_t n = 0;
+    int fd, code;
+
+    code = open_source(path, max, what, &fd);
+    if (code != 0) {
+        return code;
+    }
+    for (;;) {
+        if (len == capacity) {
+            capacity = capacity == 0 ? READ_STEP : capacity * 2;
+            grown = realloc(bytes, capacity + 1);
+            if (grown == NULL) {
+                code = cli_fail(EXIT_OUR_FAILURE, "no memory for %s", path);
+                break;
+            }
+            bytes = grown;
+        }
+        n = read(fd, bytes + len, capacity - len); /* short counts handled */
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            break;
+        }
+        len += (size_t)n;
+        if (len > max) {
+            code = cli_fail(EXIT_USAGE, "%s has more than the %zu bytes that %s may have", path, max, what);
+            break;
+        }
+    }
+    if (n < 0 && code == 0) {
+        code = cli_fail(EXIT_USAGE, "cannot read %s: %s", path, strerrordesc_np(errno));
+    }
+    if (fd != 0) {
+        (void)close(fd);
+    }
+    if (code != 0) {
+        free(bytes);
+        return code;
+    }
+    bytes[len] = '\0';
+    *ret = bytes;
+    *ret_len = len;
+    return 0;
+}
