@@ -5,15 +5,27 @@
 #ifndef VIAL_CELL_ATTACK_H
 #define VIAL_CELL_ATTACK_H
 
+#include <stddef.h>
+
 #include "jail/spec.h"
 
 #ifdef VIAL_MUTATION
 /* Remembers which attack this cell is for. */
 void attack_arm(const struct cell_spec *spec);
+
+/* Is this cell for an attack? Then it has happened, or happens now, and its report is JSON in *ret. */
+int attack_report(const char **ret, size_t *ret_len);
 #else
 static inline void attack_arm(const struct cell_spec *spec)
 {
     (void)spec;
+}
+
+static inline int attack_report(const char **ret, size_t *ret_len)
+{
+    (void)ret;
+    (void)ret_len;
+    return 0;
 }
 #endif
 

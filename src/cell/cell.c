@@ -164,6 +164,8 @@ static _Noreturn void cell_guest(void)
     uint64_t seed[4];
     size_t len = 0;
     const char *payload;
+    const char *report;
+    size_t report_len;
 
     if (getrandom(seed, sizeof(seed), 0) != (ssize_t)sizeof(seed) || GUEST.reseed(seed) < 0) {
         cell_failed("random numbers", EIO);
@@ -173,7 +175,14 @@ static _Noreturn void cell_guest(void)
     payload = cell_receive_start(&len);
     cell_parse_start(payload, len, &start);
     buf_init(&result, CELL_RESULT_BYTES_MAX);
-    GUEST.run(&start, &result);
+    if (attack_report(&report, &report_len)) {
+        if (field_add_u32(&result, FIELD_OUTCOME, OUTCOME_OK, NULL) < 0 ||
+            field_add(&result, FIELD_VALUE, report, report_len, NULL) < 0) {
+            cell_die();
+        }
+    } else {
+        GUEST.run(&start, &result);
+    }
     cell_send(FRAME_RESULT, result.data, result.len);
     _exit(0);
 }
@@ -184,7 +193,9 @@ _Noreturn void cell_main(const struct confine_cell_input *in)
     struct layer_report proof;
     int canary = in->spec->kind == CELL_CANARY;
 
-    attack_arm(in->spec);
+    if (in->spec->kind == CELL_ATTACK) {
+        attack_arm(in->spec);
+    }
     if (confine_cell(in, canary ? &proof : NULL, &step) < 0) {
         int sys = errno;
 

@@ -133,6 +133,10 @@ VIAL_NODISCARD int pool_take(struct vial_engine *engine, const struct cell_spec 
 /* The run is over and the cell's process was killed or has ended. */
 void pool_give_back(struct vial_engine *engine, uint32_t cell, int suspicious);
 
+/* run.c: like vial_run_start, in a cell of this kind and profile; its limits come from the request. */
+VIAL_NODISCARD int run_start_in(struct vial_engine *engine, const struct vial_request *request,
+    const struct cell_spec *wanted, struct vial_run **ret, struct vial_error *err);
+
 /* Waits until the cell is gone, for at most ms. 1 when it is, and then its exit status is known. */
 int pool_wait_gone(struct vial_engine *engine, uint32_t cell, uint32_t ms);
 

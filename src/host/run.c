@@ -483,8 +483,8 @@ static void release_cell(struct vial_run *run, int suspicious)
 
 /* ---- the public functions ---- */
 
-int vial_run_start(struct vial_engine *engine, const struct vial_request *request,
-    struct vial_run **ret, struct vial_error *err)
+int run_start_in(struct vial_engine *engine, const struct vial_request *request,
+    const struct cell_spec *wanted, struct vial_run **ret, struct vial_error *err)
 {
     struct vial_run *run = calloc(1, sizeof(*run));
     size_t known = request->size < sizeof(run->request) ? request->size : sizeof(run->request);
@@ -504,8 +504,12 @@ int vial_run_start(struct vial_engine *engine, const struct vial_request *reques
         free(run);
         return r;
     }
-    run->spec = engine->spec_default;
+    run->spec = *wanted;
     run->spec.open_files_max = run->limits.open_files_max;
+    if (wanted->profile == PROFILE_POSIX) {
+        run->spec.files_max = run->limits.files_max;
+        run->spec.disk_bytes_max = run->limits.disk_bytes_max;
+    }
     if (pool_take(engine, &run->spec, 0, &run->cancelled, &run->cell, &run->pidfd, err) == 0) {
         r = begin(run, err);
         if (r < 0) {
@@ -517,6 +521,12 @@ int vial_run_start(struct vial_engine *engine, const struct vial_request *reques
     }
     *ret = run;
     return VIAL_OK;
+}
+
+int vial_run_start(struct vial_engine *engine, const struct vial_request *request,
+    struct vial_run **ret, struct vial_error *err)
+{
+    return run_start_in(engine, request, &engine->spec_default, ret, err);
 }
 
 int vial_run_wait(struct vial_run *run, struct vial_result **ret, struct vial_error *err)

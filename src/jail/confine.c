@@ -390,6 +390,7 @@ int confine_cell(
         if (step->apply != NULL && step->apply(in) < 0) {
             return -1;
         }
+        mutate_after_step(step->name);
         if (proof != NULL && step->prove != NULL &&
             (step->layer < 0 || in->template_report->entries[step->layer].state != LAYER_OFF)) {
             step->prove(in, proof);

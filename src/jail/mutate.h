@@ -11,6 +11,10 @@
 /* Is the layer (enum layer) named in the environment variable VIAL_WITHOUT? */
 int mutate_without(unsigned layer);
 
+/* Called in a cell after each step of its confinement, with the step's name: a raw attack that is to happen
+ * at this stage, before the later layers are there, happens now. */
+void mutate_after_step(const char *step);
+
 /* The variable as "NAME=value", to be handed to the cell program; 0 when it is not set. */
 int mutate_environment(char *ret, size_t size);
 #else
@@ -18,6 +22,11 @@ static inline int mutate_without(unsigned layer)
 {
     (void)layer;
     return 0;
+}
+
+static inline void mutate_after_step(const char *step)
+{
+    (void)step;
 }
 
 static inline int mutate_environment(char *ret, size_t size)
