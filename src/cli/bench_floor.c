@@ -1,0 +1,151 @@
+/* bench_floor.c - the floor: what the kernel asks for making and ending a process as large as the template,
+ * with nothing in it. A run cannot be had for less unless its process was made ahead of time. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "cli/bench.h"
+#include "cli/cli.h"
+
+enum { FORKS = 300, THROUGHPUT_US = 1000 * 1000, PROCESSES = 2 };
+
+/* Makes this process as large as the template: as many pages of its own, and as many of a file. */
+static void grow(uint64_t own, uint64_t of_file)
+{
+    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    volatile char sink = 0;
+    uint64_t i;
+    char *p;
+
+    p = mmap(NULL, own, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p != MAP_FAILED) {
+        (void)madvise(p, own, MADV_NOHUGEPAGE);
+        memset(p, 1, own);
+    }
+    /* Pages of a file are shared and not copied by a fork; any file shows that. */
+    for (i = 0; fd >= 0 && i < of_file; i += 1024 * 1024) {
+        p = mmap(NULL, 65536, PROT_READ, MAP_PRIVATE, fd, 0);
+        sink = (char)(p != MAP_FAILED ? sink + *p : sink);
+    }
+    fd_closep(&fd);
+}
+
+static uint64_t one_fork(void)
+{
+    uint64_t before = clock_now_us();
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        _exit(0);
+    }
+    if (pid < 0) {
+        return 0;
+    }
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+    return clock_now_us() - before;
+}
+
+static void template_size(struct bench *b, uint64_t *own, uint64_t *of_file)
+{
+    struct vial_engine_stats stats = VIAL_ENGINE_STATS_INIT;
+
+    vial_engine_stats(b->engine, &stats);
+    *own = bench_proc_bytes(stats.template_pid, "status", "RssAnon:");
+    *of_file = bench_proc_bytes(stats.template_pid, "status", "RssFile:");
+}
+
+int bench_floor(struct bench *b)
+{
+    struct bench_times times = {0};
+    uint64_t own, of_file, us[FORKS];
+    size_t i;
+    int pipe_fds[2];
+    pid_t pid;
+
+    template_size(b, &own, &of_file);
+    if (pipe2(pipe_fds, O_CLOEXEC) < 0) {
+        return cli_fail(EXIT_OUR_FAILURE, "cannot make a pipe: %s", strerrordesc_np(errno));
+    }
+    pid = fork(); /* a process of its own, so that ours does not grow */
+    if (pid == 0) {
+        grow(own, of_file);
+        for (i = 0; i < FORKS; i++) {
+            us[i] = one_fork();
+        }
+        _exit(fd_write_all(pipe_fds[1], us, sizeof(us)) < 0);
+    }
+    (void)close(pipe_fds[1]);
+    if (fd_read_up_to(pipe_fds[0], us, sizeof(us)) == (ssize_t)sizeof(us)) {
+        for (i = 0; i < FORKS; i++) {
+            bench_times_add(&times, us[i]);
+        }
+    }
+    (void)close(pipe_fds[0]);
+    (void)waitpid(pid, NULL, 0);
+    b->floor_us = bench_times_at(&times, 50);
+    bench_line(b, "floor             p50 %5llu us   p95 %5llu us   (fork, exit, wait; %.1f MB of its own)",
+        (unsigned long long)b->floor_us, (unsigned long long)bench_times_at(&times, 95),
+        (double)own / 1048576);
+    if (b->json != NULL) {
+        json_key(b->json, "floor");
+        json_begin_object(b->json);
+        json_key(b->json, "p50_us");
+        json_u64(b->json, b->floor_us);
+        json_key(b->json, "p95_us");
+        json_u64(b->json, bench_times_at(&times, 95));
+        json_end_object(b->json);
+    }
+    bench_times_release(&times);
+    return EXIT_FINE;
+}
+
+int bench_floor_throughput(struct bench *b)
+{
+    uint64_t own, of_file, end, count, sum = 0;
+    int pipe_fds[2];
+    pid_t pids[PROCESSES];
+    int i;
+
+    template_size(b, &own, &of_file);
+    if (pipe2(pipe_fds, O_CLOEXEC) < 0) {
+        return cli_fail(EXIT_OUR_FAILURE, "cannot make a pipe: %s", strerrordesc_np(errno));
+    }
+    for (i = 0; i < PROCESSES; i++) {
+        pids[i] = fork();
+        if (pids[i] == 0) {
+            grow(own, of_file);
+            end = clock_now_us() + THROUGHPUT_US;
+            for (count = 0; clock_now_us() < end; count++) {
+                (void)one_fork();
+            }
+            _exit(fd_write_all(pipe_fds[1], &count, sizeof(count)) < 0);
+        }
+    }
+    (void)close(pipe_fds[1]);
+    for (i = 0; i < PROCESSES; i++) {
+        if (fd_read_up_to(pipe_fds[0], &count, sizeof(count)) == (ssize_t)sizeof(count)) {
+            sum += count;
+        }
+    }
+    (void)close(pipe_fds[0]);
+    for (i = 0; i < PROCESSES; i++) {
+        (void)waitpid(pids[i], NULL, 0);
+    }
+    sum = sum * 1000000 / THROUGHPUT_US;
+    bench_line(b, "floor throughput  %5llu forks/s at 2", (unsigned long long)sum);
+    if (b->json != NULL) {
+        json_key(b->json, "floor_throughput");
+        json_begin_object(b->json);
+        json_key(b->json, "c2");
+        json_u64(b->json, sum);
+        json_end_object(b->json);
+    }
+    return EXIT_FINE;
+}
