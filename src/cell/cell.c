@@ -16,6 +16,7 @@
 #include "base/fd.h"
 #include "cell/attack.h"
 #include "cell/guest.h"
+#include "cell/slim.h"
 #include "jail/fork.h"
 #include "wire/field.h"
 #include "wire/frame.h"
@@ -157,7 +158,7 @@ static void cell_parse_start(const char *payload, size_t len, struct guest_start
     }
 }
 
-static _Noreturn void cell_guest(void)
+static _Noreturn void cell_guest(int hurry)
 {
     struct guest_start start;
     struct buf result;
@@ -167,10 +168,13 @@ static _Noreturn void cell_guest(void)
     const char *report;
     size_t report_len;
 
+    slim_cell(hurry);
     if (getrandom(seed, sizeof(seed), 0) != (ssize_t)sizeof(seed) || GUEST.reseed(seed) < 0) {
         cell_failed("random numbers", EIO);
     }
-    GUEST.touch();
+    if (!hurry) {
+        GUEST.touch();
+    }
     cell_send(FRAME_READY, NULL, 0);
     payload = cell_receive_start(&len);
     cell_parse_start(payload, len, &start);
@@ -208,5 +212,5 @@ _Noreturn void cell_main(const struct confine_cell_input *in)
         cell_send(FRAME_CANARY, &proof, sizeof(proof));
         _exit(0);
     }
-    cell_guest();
+    cell_guest(in->spec->hurry != 0);
 }

@@ -33,6 +33,9 @@ struct guest_ops {
      * there before a run arrives. */
     void (*touch)(void);
 
+    /* Goes it in the guest's context: for copies that will never have a run. */
+    void (*rehearse)(void);
+
     /* Runs guest code and adds the fields of the RESULT to result. */
     void (*run)(const struct guest_start *start, struct buf *result);
 };

@@ -19,7 +19,7 @@ enum {
 /* Does the thread wait on a futex, as a helper without work does? */
 static int thread_sleeps(const char *tid)
 {
-    char path[64], text[128];
+    char path[288], text[128]; /* a name in a directory has up to 255 bytes */
     char waiting[16];
 
     (void)snprintf(path, sizeof(path), "/proc/self/task/%s/syscall", tid);

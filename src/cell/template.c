@@ -22,6 +22,7 @@
 #include "cell/cell.h"
 #include "cell/guest.h"
 #include "cell/quiet.h"
+#include "cell/slim.h"
 #include "jail/fork.h"
 #include "wire/control.h"
 
@@ -161,7 +162,7 @@ static _Noreturn void serve(void)
 }
 
 /* In the copy: waits for the host to map users, confines itself, serves. */
-static _Noreturn void template_main(const struct namespace_names *before, int namespaces)
+static _Noreturn void template_main(const struct namespace_names *before, int namespaces, int many)
 {
     struct control_message m;
     const char *step = "waiting for the user map";
@@ -173,6 +174,9 @@ static _Noreturn void template_main(const struct namespace_names *before, int na
         _exit(1);
     }
     memcpy(&state.users, m.payload, sizeof(state.users));
+    if (many) {
+        slim_template(GUEST.touch, GUEST.rehearse);
+    }
     if (!namespaces) {
         state.users = 0;
     }
@@ -218,7 +222,7 @@ int main(int argc, char **argv)
         fail("cloning the template", errno);
     }
     if (pid == 0) {
-        template_main(&before, note.sys == 0);
+        template_main(&before, note.sys == 0, !quick);
     }
     send_or_end(CONTROL_SPAWNED, 0, &note, sizeof(note), pidfd);
     _exit(0); /* not exit: the copy owns what the handlers would tear down */

@@ -209,7 +209,7 @@ static void on_second(int number)
 {
     char line[] = "\r\033[Kvial: running for      s (Ctrl-C stops it)";
     int n = (int)++seconds;
-    size_t at = 24;
+    size_t at = 25; /* the last of the spaces but one */
 
     (void)number;
     do {

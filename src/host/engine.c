@@ -44,28 +44,26 @@ static int find_cell_program(const char *asked, char **ret, struct vial_error *e
     char path[PATH_MAX];
     Dl_info info;
     const char *slash;
+    const char *found = asked;
 
-    if (asked != NULL) {
-        if (access(asked, X_OK) < 0) {
-            return vial__fail_sys(err, errno, "the cell program %s", asked);
-        }
-        *ret = strdup(asked);
-        return *ret != NULL ? VIAL_OK : vial__fail(err, VIAL_E_NOMEM, "no memory for an engine");
+    if (asked != NULL && access(asked, X_OK) < 0) {
+        return vial__fail_sys(err, errno, "the cell program %s", asked);
     }
-    if (dladdr((const void *)(uintptr_t)vial_version, &info) != 0 && info.dli_fname != NULL &&
+    if (found == NULL && dladdr((const void *)(uintptr_t)vial_version, &info) != 0 && info.dli_fname != NULL &&
         (slash = strrchr(info.dli_fname, '/')) != NULL) {
         (void)snprintf(path, sizeof(path), "%.*s/vial-cell-js", (int)(slash - info.dli_fname),
             info.dli_fname);
-        if (access(path, X_OK) == 0) {
-            *ret = strdup(path);
-        }
+        found = access(path, X_OK) == 0 ? path : NULL;
     }
-    if (*ret == NULL && access(VIAL_LIBEXEC_DIR "/vial-cell-js", X_OK) == 0) {
-        *ret = strdup(VIAL_LIBEXEC_DIR "/vial-cell-js");
+    if (found == NULL && access(VIAL_LIBEXEC_DIR "/vial-cell-js", X_OK) == 0) {
+        found = VIAL_LIBEXEC_DIR "/vial-cell-js";
     }
-    return *ret != NULL ? VIAL_OK
-                        : vial__fail(err, VIAL_E_CELL,
-                              "there is no vial-cell-js beside libvial nor in %s", VIAL_LIBEXEC_DIR);
+    if (found == NULL) {
+        return vial__fail(err, VIAL_E_CELL, "there is no vial-cell-js beside libvial nor in %s",
+            VIAL_LIBEXEC_DIR);
+    }
+    *ret = strdup(found);
+    return *ret != NULL ? VIAL_OK : vial__fail(err, VIAL_E_NOMEM, "no memory for an engine");
 }
 
 static int in_range(const char *name, uint32_t v, uint32_t by_default, uint32_t max, uint32_t *ret,
@@ -116,18 +114,19 @@ static int take_options(
 
 static int make_tables(struct vial_engine *e, struct vial_error *err)
 {
+    unsigned count = e->pool_count + e->runs_max + CELLS_EXTRA;
     unsigned i;
 
-    e->cells_count = e->pool_count + e->runs_max + CELLS_EXTRA;
-    assert(e->cells_count <= CELLS_LIMIT);
-    e->cells = calloc(e->cells_count, sizeof(*e->cells));
-    e->ready = calloc(e->cells_count, sizeof(*e->ready));
+    assert(count <= CELLS_LIMIT);
+    e->cells = calloc(count, sizeof(*e->cells));
+    e->ready = calloc(count, sizeof(*e->ready));
     if (e->cells == NULL || e->ready == NULL) {
         return vial__fail(err, VIAL_E_NOMEM, "no memory for an engine");
     }
+    e->cells_count = count; /* only now: vial_engine_free closes what so many cells hold */
     for (i = 0; i < e->cells_count; i++) {
         e->cells[i].sock = e->cells[i].pidfd = e->cells[i].statm_fd = -1;
-        e->cells[i].cgroups = (struct cgroup_slot){.memory_fd = -1, .peak_fd = -1};
+        e->cells[i].cgroups = (struct cgroup_slot){.memory_fd = -1, .peak_fd = -1, .kills_fd = -1};
         buf_init(&e->cells[i].in, CELL_IN_BYTES_MAX);
     }
     e->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -145,6 +145,7 @@ static int cell_order(struct vial_engine *e, const struct cell_spec *spec, int c
     c->born_us = clock_now_us();
     c->spec = *spec;
     c->spec.uid = 1 + index;
+    c->spec.hurry = custom || e->queue_count > 0 || e->ready_count == 0;
     fds[fds_count++] = sv[1];
     for (i = 0; i < c->cgroups.procs_fds_count; i++) {
         fds[fds_count++] = c->cgroups.procs_fds[i];
@@ -331,7 +332,11 @@ static void on_exited(struct vial_engine *e, struct cell *c, const struct contro
         ready_remove(e, (uint32_t)(c - e->cells));
     }
     if (c->state != CELL_TAKEN) {
-        e->failures_count += c->state == CELL_BORN ? 1 : 0;
+        if (c->state == CELL_BORN) {
+            (void)vial__fail(&e->failure, VIAL_E_CELL,
+                "a cell ended before it was ready (wait status 0x%x)", (unsigned)exited.status);
+            e->failures_count++;
+        }
         cell_clear(e, c);
     }
 }
@@ -467,12 +472,39 @@ static void drop_late(struct vial_engine *e)
 /* ---- the keeper ---- */
 
 struct watch {
+    struct vial_engine *engine;
     struct pollfd *fds; /* wake_fd, then templates, then cells */
     uint32_t *cells;
     unsigned templates[TEMPLATES_MAX];
     unsigned templates_count;
     unsigned fds_count;
 };
+
+static void watch_free(struct watch *w)
+{
+    if (w != NULL) {
+        free(w->fds);
+        free(w->cells);
+        free(w);
+    }
+}
+
+static struct watch *watch_new(struct vial_engine *e)
+{
+    struct watch *w = calloc(1, sizeof(*w));
+
+    if (w == NULL) {
+        return NULL;
+    }
+    w->engine = e;
+    w->fds = calloc(1 + TEMPLATES_MAX + e->cells_count, sizeof(*w->fds));
+    w->cells = calloc(e->cells_count, sizeof(*w->cells));
+    if (w->fds == NULL || w->cells == NULL) {
+        watch_free(w);
+        return NULL;
+    }
+    return w;
+}
 
 static void watch_fill(struct vial_engine *e, struct watch *w)
 {
@@ -526,47 +558,50 @@ static void watch_serve(struct vial_engine *e, const struct watch *w)
 
 static void *keeper_main(void *user)
 {
-    struct vial_engine *e = user;
-    struct watch w = {.fds = calloc(1 + TEMPLATES_MAX + e->cells_count, sizeof(struct pollfd)),
-        .cells = calloc(e->cells_count, sizeof(uint32_t))};
+    struct watch *w = user;
+    struct vial_engine *e = w->engine;
     int ms;
 
     (void)pthread_mutex_lock(&e->lock);
-    while (!e->stopping && w.fds != NULL && w.cells != NULL) {
+    while (!e->stopping) {
         rotate_if_due(e);
         if (e->current < 0) {
             template_renew(e);
         }
         order_missing(e);
-        watch_fill(e, &w);
+        watch_fill(e, w);
         ms = e->current < 0 || e->rotate || e->coming_count > 0 ? 50 : 1000;
         (void)pthread_mutex_unlock(&e->lock);
-        (void)poll(w.fds, w.fds_count, ms);
+        (void)poll(w->fds, w->fds_count, ms);
         (void)pthread_mutex_lock(&e->lock);
-        watch_serve(e, &w);
+        watch_serve(e, w);
         drop_late(e);
     }
     e->keeper_runs = 0;
     (void)pthread_cond_broadcast(&e->changed);
     (void)pthread_mutex_unlock(&e->lock);
-    free(w.fds);
-    free(w.cells);
+    watch_free(w);
     return NULL;
 }
 
 int pool_start(struct vial_engine *e, struct vial_error *err)
 {
+    struct watch *w = watch_new(e);
     sigset_t all, before;
     int r;
 
+    if (w == NULL) {
+        return vial__fail(err, VIAL_E_NOMEM, "no memory for an engine");
+    }
     /* Signals are the program's; none of its handlers shall run in our thread. */
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     e->keeper_runs = 1;
-    r = pthread_create(&e->keeper, NULL, keeper_main, e);
+    r = pthread_create(&e->keeper, NULL, keeper_main, w);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (r != 0) {
         e->keeper_runs = 0;
+        watch_free(w);
         return vial__fail_sys(err, r, "starting the keeper thread");
     }
     return VIAL_OK;

@@ -183,12 +183,13 @@ static uint64_t read_kills(const struct cgroup_slot *slot)
 {
     char text[512];
     const char *found;
-    const char *file = slot->version == 2 ? "memory.events" : "memory.oom_control";
     uint64_t n = 0;
+    ssize_t len = slot->kills_fd >= 0 ? pread(slot->kills_fd, text, sizeof(text) - 1, 0) : -1;
 
-    if (slot->memory_fd < 0 || fd_get_text(slot->memory_fd, file, text, sizeof(text)) < 0) {
+    if (len <= 0) {
         return 0;
     }
+    text[len] = '\0';
     found = strstr(text, "oom_kill ");
     return found != NULL && sscanf(found, "oom_kill %" SCNu64, &n) == 1 ? n : 0;
 }
@@ -207,6 +208,7 @@ static int slot_open_memory(struct cgroup_slot *slot, int fd, int version, uint6
     } else {
         slot->peak_fd = openat(fd, "memory.max_usage_in_bytes", O_RDWR | O_CLOEXEC);
     }
+    slot->kills_fd = openat(fd, version == 2 ? "memory.events" : "memory.oom_control", O_RDONLY | O_CLOEXEC);
     slot->limit = bytes;
     return write_limit(slot, bytes, 0);
 }
@@ -221,6 +223,7 @@ static void slot_close_fds(struct cgroup_slot *slot)
     slot->procs_fds_count = 0;
     fd_closep(&slot->memory_fd);
     fd_closep(&slot->peak_fd);
+    fd_closep(&slot->kills_fd);
 }
 
 int cgroup_slot_open(
@@ -230,7 +233,7 @@ int cgroup_slot_open(
     unsigned c;
     int dir, fd, r, saved;
 
-    *slot = (struct cgroup_slot){.procs_fds = {-1, -1}, .memory_fd = -1, .peak_fd = -1};
+    *slot = (struct cgroup_slot){.procs_fds = {-1, -1}, .memory_fd = -1, .peak_fd = -1, .kills_fd = -1};
     (void)snprintf(name, sizeof(name), "%u", index);
     (void)snprintf(path, sizeof(path), "%u/cgroup.procs", index);
     for (c = 0; c < CGROUP_CONTROLLERS; c++) {

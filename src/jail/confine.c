@@ -248,7 +248,7 @@ static int do_user(const struct confine_cell_input *in)
         return caps_become(in->spec->uid, in->spec->uid);
     }
     /* Without a range a cell of user 0 can only become nobody, and a plain user stays what it is. */
-    if (in->users == 0 && geteuid() == 0) {
+    if (in->users == 0 && getuid() == 0) { /* the effective one is no call of the template's filter */
         return caps_become(NOBODY, NOBODY);
     }
     return 0;

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -103,11 +104,25 @@ int fork_spawn(const char *path, const char *const argv[], const char *const env
     return r;
 }
 
+/* What the ioctl below fills in; newer than the headers of Debian 12. */
+struct pidfd_info_head {
+    uint64_t mask;
+    uint64_t cgroup_id;
+    uint32_t pid;
+    uint32_t rest[9];
+};
+#define PIDFD_INFO _IOWR(0xFF, 11, struct pidfd_info_head)
+
 pid_t fork_pid_of(int pidfd)
 {
+    struct pidfd_info_head info = {.mask = 1};
     char path[64], text[512];
     const char *found;
     int pid = 0;
+
+    if (ioctl(pidfd, PIDFD_INFO, &info) == 0 && info.pid != 0) {
+        return (pid_t)info.pid;
+    }
 
     (void)snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
     if (fd_get_text(AT_FDCWD, path, text, sizeof(text)) < 0) {

@@ -87,8 +87,11 @@ int namespace_settle(int range)
     if (caps_become(0, 0) < 0) {
         return -1;
     }
-    /* Where /proc/sys is read-only the filter still forbids every call that makes a namespace. */
-    (void)fd_put_text(AT_FDCWD, "/proc/sys/user/max_user_namespaces", "0");
+    /* Where /proc/sys is read-only the filter still forbids every call that makes a namespace. Without a
+     * user namespace of our own it would be the host's setting. */
+    if (!mutate_without(LAYER_USERNS)) {
+        (void)fd_put_text(AT_FDCWD, "/proc/sys/user/max_user_namespaces", "0");
+    }
     return sethostname("vial", 4) < 0 && errno != EPERM ? -1 : 0;
 }
 
@@ -106,6 +109,11 @@ int namespace_map(pid_t pid, uint32_t *ret_users)
     uint32_t first = FIRST_USER + (((uint32_t)getpid() & 0x3ffff) << FIRST_USER_SHIFT);
     char path[64];
 
+    if (mutate_without(LAYER_USERNS)) {
+        /* There is nothing to map: they are the host's. */
+        *ret_users = mutate_without(LAYER_PRIVATE_UID) ? 1 : NAMESPACE_USERS;
+        return 0;
+    }
     if (geteuid() == 0 && !mutate_without(LAYER_PRIVATE_UID) &&
         put_map(pid, "gid_map", first, NAMESPACE_USERS) == 0) {
         *ret_users = NAMESPACE_USERS;

@@ -27,8 +27,11 @@ static int root_make(void)
     for (i = 0; i < sizeof(PLACES) / sizeof(PLACES[0]); i++) {
         /* Room for the few directories below and nothing else. */
         if (mount("vial", PLACES[i], "tmpfs", ROOT_FLAGS, "size=65536,nr_inodes=8,mode=755") == 0) {
-            return chdir(PLACES[i]) < 0 || mkdir("home", 0755) < 0 || mkdir("home/vial", 0755) < 0 ? -1
-                                                                                                  : 0;
+            /* The template's umask would keep the users of the cells out. */
+            return chdir(PLACES[i]) < 0 || mkdir("home", 0755) < 0 || chmod("home", 0755) < 0 ||
+                           mkdir("home/vial", 0755) < 0 || chmod("home/vial", 0755) < 0
+                       ? -1
+                       : 0;
         }
     }
     return -1;

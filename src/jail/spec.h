@@ -15,8 +15,10 @@ struct cell_spec {
     uint32_t profile; /* enum jail_profile */
     uint32_t uid;     /* inside the template's user namespace */
     uint32_t attack;  /* for CELL_ATTACK */
+    uint32_t hurry;   /* a run is waiting: no warm-up */
     uint32_t files_max;
     uint32_t open_files_max;
+    uint32_t zero;
     uint64_t disk_bytes_max;
 };
 

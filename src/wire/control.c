@@ -47,6 +47,18 @@ int control_send(int sock, const struct control_message *m, const int *fds, unsi
     return sent == (ssize_t)sizeof(copy) ? 0 : -1;
 }
 
+/* Closes the descriptors of a message that nobody wants. */
+static void close_all(const struct cmsghdr *c, unsigned count)
+{
+    unsigned i;
+    int fd;
+
+    for (i = 0; i < count; i++) {
+        memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
+        (void)close(fd);
+    }
+}
+
 static int control_take_fds(
     struct msghdr *msg, int *fds, unsigned fds_max, unsigned *ret_fds_count, pid_t *ret_pid)
 {
@@ -66,7 +78,8 @@ static int control_take_fds(
         if (c->cmsg_type == SCM_RIGHTS) {
             n = (unsigned)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
             if (n > fds_max) {
-                return -1; /* cannot happen: the buffer has no room for more */
+                close_all(c, n);
+                return -1;
             }
             memcpy(fds, CMSG_DATA(c), n * sizeof(int));
             *ret_fds_count = n;

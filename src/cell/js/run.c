@@ -243,6 +243,19 @@ static JSValueRef add_value(struct js_context *c, enum js_hook hook, uint8_t tag
     return exception;
 }
 
+void js_run_nothing(struct js_context *c)
+{
+    static const struct guest_start start = {.timers_max = 1, .value_bytes_max = 4096};
+    JSStringRef name = JSStringCreateWithUTF8CString("");
+    JSValueRef two = JSValueMakeNumber(c->ctx, 2);
+    JSValueRef exception;
+
+    begin(c, &start, name, NULL);
+    (void)js_context_call(c, HOOK_COMPLETED, 1, &two, &exception);
+    (void)js_context_call(c, HOOK_JSON, 0, NULL, &exception);
+    JSStringRelease(name);
+}
+
 void js_run(struct js_context *c, const struct guest_start *start, struct buf *result)
 {
     JSStringRef name = js_string_from_utf8(start->name, start->name_len);

@@ -5,6 +5,9 @@
 #include "cell/guest.h"
 #include "cell/js/context.h"
 
+/* Calls our own functions in a context as a run does, without evaluating anything in it. */
+void js_run_nothing(struct js_context *c);
+
 /* Evaluates, turns the event loop, and adds the fields of the RESULT. */
 void js_run(struct js_context *c, const struct guest_start *start, struct buf *result);
 

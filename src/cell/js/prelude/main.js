@@ -216,13 +216,12 @@ function warmUp() {
     };
     const cyclic = { sample };
     cyclic.cyclic = cyclic;
-    for (let round = 0; round < 3; round++) {
-        resetAll(100, 1 << 20, "warm.js", undefined);
-        warmConsole(sample, cyclic);
-        warmTimers();
-        warmValues(sample);
-        warmErrors();
-    }
+    resetAll(100, 1 << 20, "warm.js", undefined);
+    warmLibrary();
+    warmConsole(sample, cyclic);
+    warmTimers();
+    warmValues(sample);
+    warmErrors();
 }
 
 function warmConsole(sample, cyclic) {

@@ -117,7 +117,7 @@ function refuse(depth, what, advice) {
 
 function refuseSize(bytes) {
     throw new RangeErrorClass(`the value is ${bytes} bytes of JSON, the limit is ` +
-        `${valueBytesMax}; return less, or print it`);
+        `${valueBytesMax}; return less, print it, or raise the limit with --value-bytes`);
 }
 
 function countUnits(units) {
