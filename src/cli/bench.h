@@ -51,6 +51,9 @@ int bench_cold(struct bench *b);
 int bench_memory(struct bench *b);
 int bench_machine(struct bench *b);
 
+/* How many lines /proc/PID/FILE has; 0 when it cannot be read. */
+unsigned bench_proc_lines(int pid, const char *file);
+
 /* Bytes of a line of /proc/PID/FILE that starts with key; 0 when it cannot be read. */
 uint64_t bench_proc_bytes(int pid, const char *file, const char *key);
 

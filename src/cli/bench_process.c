@@ -15,7 +15,7 @@
 #include "cli/bench.h"
 #include "cli/cli.h"
 
-enum { COLD_RUNS = 15, PROC_TEXT_MAX = 16384 };
+enum { COLD_RUNS = 15, PROC_TEXT_MAX = 16384, MAPS_TEXT_MAX = 65536 };
 
 extern char **environ;
 
@@ -32,6 +32,23 @@ uint64_t bench_proc_bytes(int pid, const char *file, const char *key)
     }
     line = strstr(text, key);
     return line != NULL && sscanf(line + strlen(key), " %" SCNu64, &kib) == 1 ? kib * 1024 : 0;
+}
+
+unsigned bench_proc_lines(int pid, const char *file)
+{
+    static char text[MAPS_TEXT_MAX];
+    char path[64];
+    const char *p;
+    unsigned n = 0;
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
+    if (pid <= 0 || fd_get_text(AT_FDCWD, path, text, sizeof(text)) < 0) {
+        return 0;
+    }
+    for (p = text; (p = strchr(p, '\n')) != NULL; p++) {
+        n++;
+    }
+    return n;
 }
 
 /* From the start of a program to its end; 0 when it cannot be started or fails. */

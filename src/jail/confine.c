@@ -189,7 +189,8 @@ static int do_work_dir(const struct confine_cell_input *in)
         errno = ENOTSUP; /* files without a private tree would be the host's */
         return -1;
     }
-    return root_mount_work(spec->disk_bytes_max, spec->files_max, spec->uid);
+    /* Without a range the cell stays user 0, the only one there is. */
+    return root_mount_work(spec->disk_bytes_max, spec->files_max, in->users > 1 ? spec->uid : 0);
 }
 
 static int do_descriptors(const struct confine_cell_input *in)

@@ -78,19 +78,13 @@ static JSObjectRef evaluate_prelude(JSGlobalContextRef ctx, const char **ret_why
     JSStringRef source = JSStringCreateWithUTF8CString(PRELUDE);
     JSStringRef url = JSStringCreateWithUTF8CString("vial:prelude");
     JSObjectRef native = JSObjectMake(ctx, NULL, NULL);
-    JSValueRef argument = native;
-    JSValueRef function, hooks = NULL;
-    JSValueRef exception = NULL;
+    JSValueRef hooks, exception = NULL;
     static char why[512];
 
     add_native(ctx, native, "write", native_write);
     add_native(ctx, native, "now", native_now);
     add_native(ctx, native, "proxyTarget", native_proxy_target);
-    function = JSEvaluateScript(ctx, source, NULL, url, 1, &exception);
-    if (function != NULL && JSValueIsObject(ctx, function)) {
-        hooks = JSObjectCallAsFunction(
-            ctx, JSValueToObject(ctx, function, NULL), NULL, 1, &argument, &exception);
-    }
+    hooks = JSEvaluateScript(ctx, source, native, url, 1, &exception);
     JSStringRelease(source);
     JSStringRelease(url);
     if (hooks == NULL || !JSValueIsObject(ctx, hooks)) {

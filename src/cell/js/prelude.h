@@ -1,4 +1,4 @@
-/* prelude.h - the guest's prelude, one JavaScript function as text; made by tools/embed.c. */
+/* prelude.h - the guest's prelude, one JavaScript program as text; made by tools/embed.c. */
 #ifndef VIAL_CELL_JS_PRELUDE_H
 #define VIAL_CELL_JS_PRELUDE_H
 

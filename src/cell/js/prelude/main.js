@@ -290,4 +290,4 @@ function warmErrors() {
 }
 
 installGlobals();
-return hooks;
+hooks;
