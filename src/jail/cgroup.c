@@ -21,6 +21,11 @@
 static const unsigned LAYERS[CGROUP_CONTROLLERS] = {LAYER_CGROUP_MEMORY, LAYER_CGROUP_PIDS};
 static const char *const NAMES[CGROUP_CONTROLLERS] = {"memory", "pids"};
 
+enum {
+    LIMIT_TRIES_MAX = 50, /* of a pause each: 50 ms, while some 20 were seen */
+    LIMIT_PAUSE_US = 1000,
+};
+
 /* A cell is one process with one thread; it is itself counted. */
 static const char *const PIDS_MAX = "1";
 
@@ -299,12 +304,17 @@ int cgroup_slot_reset(struct cgroup_slot *slot)
 
 int cgroup_slot_limit(struct cgroup_slot *slot, uint64_t memory_bytes_max)
 {
+    int tries = 0;
     int r;
 
     if (slot->memory_fd < 0 || slot->limit == memory_bytes_max) {
         return 0;
     }
-    r = write_limit(slot, memory_bytes_max, memory_bytes_max > slot->limit);
+    /* Version 1 says EBUSY while more is charged than the new limit. What the last cell here had is given
+     * back a moment after its death. */
+    do {
+        r = write_limit(slot, memory_bytes_max, memory_bytes_max > slot->limit);
+    } while (r < 0 && errno == EBUSY && ++tries < LIMIT_TRIES_MAX && usleep(LIMIT_PAUSE_US) == 0);
     if (r == 0) {
         slot->limit = memory_bytes_max;
     }

@@ -350,7 +350,7 @@ static void a_return_is_inserted_at_most_so_often(void **state)
     assert_int_equal(wrapped, 1);
     assert_int_equal(edits.count, SCRIPT_EDITS_MAX);
     assert_int_equal(
-        out.len, strlen(source) + HEAD_LEN + sizeof(TAIL) - 1 + 7 * (SCRIPT_EDITS_MAX - 1));
+        out.len, strlen(source) + HEAD_LEN + sizeof(TAIL) - 1 + (size_t)7 * (SCRIPT_EDITS_MAX - 1));
     free(source);
     buf_release(&out);
 }

@@ -1,0 +1,99 @@
+/* mutation.c - proves that the suite would notice: each layer is switched off in turn, and at least one of
+ * the cases that look at it must then fail. A case that does not pass with everything on proves nothing. */
+#include <stdio.h>
+#include <string.h>
+
+#include "jail/layer.h"
+#include "suite.h"
+
+enum { LIST_BYTES = 240, NOTICED_BYTES = 400 };
+
+static int sees(const struct attack *a, unsigned layer)
+{
+    return attacks_list_has(a->sees, layer_name(layer));
+}
+
+/* Runs a case in an engine without these layers. 1: it passed; 0: it failed; -1: there was no engine or no
+ * cell for it, and a refusal is no finding. */
+static int run_without(struct suite *s, const struct attack *a, const char *without, char *why,
+    size_t size)
+{
+    int good;
+
+    s->engine = runs_engine(s, without, a->look != NULL ? 2 : 1, why, size);
+    if (s->engine == NULL) {
+        return -1;
+    }
+    good = runs_attack(s, a, why, size);
+    vial_engine_free(s->engine);
+    s->engine = NULL;
+    return good;
+}
+
+static int at_level(const struct suite *s, const struct attack *a)
+{
+    uint32_t here = strcmp(s->level, "full") == 0       ? AT_FULL
+                    : strcmp(s->level, "rootless") == 0 ? AT_ROOTLESS
+                                                        : AT_FILTERED;
+
+    return (a->levels & here) != 0;
+}
+
+/* One layer: who looks at it, and who noticed that it is gone. */
+static void mutate_layer(struct suite *s, unsigned layer)
+{
+    char without[LIST_BYTES], why[WHY_BYTES], noticed[NOTICED_BYTES] = "";
+    size_t used = 0;
+    unsigned i, looked = 0;
+    int before, after;
+
+    for (i = 0; i < s->attacks_count; i++) {
+        const struct attack *a = &s->attacks[i];
+
+        if (!sees(a, layer) || !at_level(s, a)) {
+            continue;
+        }
+        looked++;
+        (void)snprintf(without, sizeof(without), "%s%s%s", a->without != NULL ? a->without : "",
+            a->without != NULL ? "," : "", layer_name(layer));
+        before = run_without(s, a, a->without, why, sizeof(why));
+        if (before != 1) {
+            (void)printf("  %s does not pass with %s on: %s\n", a->id, layer_name(layer), why);
+            continue;
+        }
+        after = run_without(s, a, without, why, sizeof(why));
+        if (after == 0 && used < sizeof(noticed)) {
+            used += (size_t)snprintf(
+                noticed + used, sizeof(noticed) - used, "%s%s", used > 0 ? " " : "", a->id);
+        }
+        if (!s->quiet) {
+            (void)printf("  without %s, %s %s\n", without, a->id,
+                after == 1 ? "notices nothing" : why);
+        }
+    }
+    if (looked == 0) {
+        s->skipped++;
+        (void)printf("skip %s: this level does not have it\n", layer_name(layer));
+    } else if (noticed[0] == '\0') {
+        s->failed++;
+        (void)printf("FAILED %s is not missed by any of %u cases\n", layer_name(layer), looked);
+    } else {
+        s->passed++;
+        (void)printf("ok %s is missed by %s\n", layer_name(layer), noticed);
+    }
+    if (s->results != NULL) {
+        (void)fprintf(s->results, "mutation\t%s\t%s\t%s\n", layer_name(layer), layer_purpose(layer),
+            noticed[0] != '\0' ? noticed : "-");
+    }
+}
+
+int mutation_run(struct suite *s)
+{
+    unsigned layer;
+
+    for (layer = 0; layer < LAYER_COUNT; layer++) {
+        mutate_layer(s, layer);
+        (void)fflush(stdout);
+    }
+    return s->failed == 0 ? 0 : 1;
+}

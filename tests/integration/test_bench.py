@@ -1,0 +1,44 @@
+"""test_bench.py - `vial bench` gives numbers that a program can read. How good they are is not tested."""
+
+import json
+
+import pytest
+
+PARTS = {"floor", "hot", "hot_2kb", "throughput", "floor_throughput", "cold", "memory", "compute", "machine"}
+
+
+def numbers_in(value):
+    if isinstance(value, dict):
+        return [number for part in value.values() for number in numbers_in(part)]
+    if isinstance(value, list):
+        return [number for part in value for number in numbers_in(part)]
+    return [value] if isinstance(value, (int, float)) and not isinstance(value, bool) else []
+
+
+@pytest.mark.parametrize("part", ["memory", "floor"])
+def test_one_part_as_json(vial, part):
+    done = vial("bench", "--json", "--only", part, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    result = json.loads(done.stdout)
+    assert set(result) <= PARTS and part in result
+    numbers = numbers_in(result[part])
+    assert numbers and all(number > 0 for number in numbers)
+
+
+def test_one_part_as_text(vial):
+    done = vial("bench", "--only", "memory", timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert any(character.isdigit() for character in done.stdout)
+
+
+def test_the_help_names_every_part(vial):
+    done = vial("bench", "--help")
+    assert done.returncode == 0
+    assert all(part in done.stdout for part in PARTS)
+
+
+@pytest.mark.parametrize("args", [["--only", "nonsense"], ["--only"], ["--frob"], ["word"]])
+def test_arguments_that_make_no_sense(vial, args):
+    done = vial("bench", *args)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1

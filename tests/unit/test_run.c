@@ -1,0 +1,375 @@
+/* test_run.c - one run after another in the real cell program: values, errors, every limit,
+ * cancelling. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "helper.h"
+#include "vial.h"
+
+static struct vial_engine *engine; /* one for all: starting it is what takes time */
+
+static int start_engine(void **state)
+{
+    (void)state;
+    engine = helper_engine();
+    return 0;
+}
+
+static int stop_engine(void **state)
+{
+    (void)state;
+    vial_engine_free(engine);
+    return 0;
+}
+
+static void assert_value(const char *source, const char *value)
+{
+    struct vial_result *result = helper_run(engine, source, NULL);
+
+    assert_string_equal(vial_status_name(vial_result_status(result)), "ok");
+    assert_string_equal(vial_result_value(result, NULL), value);
+    vial_result_free(result);
+}
+
+static void values_come_back_as_json(void **state)
+{
+    struct vial_result *result;
+    size_t len = 99;
+
+    (void)state;
+    assert_value("1 + 1", "2");
+    assert_value("({a: [1, 'x', null, true]})", "{\"a\":[1,\"x\",null,true]}");
+    assert_value("await new Promise(r => setTimeout(() => r('late'), 5))", "\"late\"");
+    assert_value("__return([1]); 2", "[1]");
+    result = helper_run(engine, "undefined", NULL);
+    assert_int_equal(vial_result_status(result), VIAL_STATUS_OK);
+    assert_null(vial_result_value(result, &len));
+    assert_int_equal(len, 0);
+    assert_null(vial_result_text(result, NULL));
+    vial_result_free(result);
+}
+
+static void a_value_is_rendered_when_asked_for(void **state)
+{
+    struct vial_request request = VIAL_REQUEST_INIT;
+    struct vial_result *result = NULL;
+    size_t len = 0;
+
+    (void)state;
+    request.source = "[1, 'a', new Map([[1, 2]])]";
+    request.source_len = strlen(request.source);
+    request.want_text = 1;
+    assert_int_equal(vial_run(engine, &request, &result, NULL), 0);
+    assert_int_equal(vial_result_status(result), VIAL_STATUS_OK);
+    assert_string_equal(vial_result_text(result, &len), "[ 1, 'a', Map(1) { 1 => 2 } ]");
+    assert_int_equal(len, strlen(vial_result_text(result, NULL)));
+    vial_result_free(result);
+}
+
+static void a_large_value_comes_whole(void **state)
+{
+    struct vial_result *result = helper_run(engine, "'x'.repeat(10 * 1000 * 1000)", NULL);
+    size_t len = 0;
+
+    (void)state;
+    assert_int_equal(vial_result_status(result), VIAL_STATUS_OK);
+    assert_non_null(vial_result_value(result, &len));
+    assert_int_equal(len, 10 * 1000 * 1000 + 2);
+    vial_result_free(result);
+}
+
+static void an_exception_says_where(void **state)
+{
+    struct vial_result *result = helper_run(engine, "let x = 1;\nnull.f();\n", NULL);
+    struct vial_result_error error = VIAL_RESULT_ERROR_INIT;
+    struct vial_usage usage = VIAL_USAGE_INIT;
+
+    (void)state;
+    assert_int_equal(vial_result_status(result), VIAL_STATUS_EXCEPTION);
+    vial_result_error(result, &error);
+    assert_string_equal(error.name, "TypeError");
+    assert_int_equal(error.line, 2);
+    assert_string_equal(error.source_line, "null.f();");
+    assert_non_null(strstr(error.stack, "main.js:2"));
+    vial_result_usage(result, &usage);
+    assert_true(usage.wall_us > 0 && usage.cpu_us > 0);
+    assert_null(vial_result_value(result, NULL));
+    vial_result_free(result);
+}
+
+static void output_is_kept_by_stream(void **state)
+{
+    struct vial_result *result = helper_run(engine, "console.log('a'); console.error('b');", NULL);
+    uint64_t dropped = 99;
+    size_t len = 0;
+
+    (void)state;
+    assert_string_equal(vial_result_output(result, VIAL_STDOUT, &len, &dropped), "a\n");
+    assert_int_equal(len, 2);
+    assert_int_equal(dropped, 0);
+    assert_string_equal(vial_result_output(result, VIAL_STDERR, &len, &dropped), "b\n");
+    vial_result_free(result);
+}
+
+static void collect(int stream, const char *bytes, size_t len, void *user)
+{
+    char *text = user;
+    size_t used = strlen(text);
+
+    if (stream == VIAL_STDOUT && used + len < 100) {
+        memcpy(text + used, bytes, len);
+        text[used + len] = '\0';
+    }
+}
+
+static void output_is_passed_on_up_to_its_limit(void **state)
+{
+    struct vial_request request = VIAL_REQUEST_INIT;
+    struct vial_limits limits = VIAL_LIMITS_INIT;
+    struct vial_result *result = NULL;
+    char text[100] = "";
+    uint64_t dropped = 0;
+
+    (void)state;
+    limits.stdout_bytes_max = 5;
+    request.source = "console.log('abc'); console.log('defg'); console.log('hi');";
+    request.source_len = strlen(request.source);
+    request.limits = &limits;
+    request.on_output = collect;
+    request.user = text;
+    assert_int_equal(vial_run(engine, &request, &result, NULL), 0);
+    assert_string_equal(text, "abc\nd");
+    assert_string_equal(vial_result_output(result, VIAL_STDOUT, NULL, &dropped), "abc\nd");
+    assert_int_equal(dropped, 7);
+    assert_int_equal(vial_result_status(result), VIAL_STATUS_OK);
+    vial_result_free(result);
+}
+
+static void each_limit_has_its_status(void **state)
+{
+    const struct {
+        struct vial_limits limits;
+        const char *source;
+        int status;
+        const char *name, *hint;
+    } rows[] = {
+        {{.wall_ms_max = 100}, "for (;;) {}", VIAL_STATUS_WALL_LIMIT, "WallLimit", "--wall-ms"},
+        {{.wall_ms_max = 100}, "await new Promise(r => setTimeout(r, 60000))",
+            VIAL_STATUS_WALL_LIMIT, "WallLimit", "--wall-ms"},
+        {{.cpu_ms_max = 100}, "for (;;) {}", VIAL_STATUS_CPU_LIMIT, "CpuLimit", "--cpu-ms"},
+        {{.memory_bytes_max = 32 << 20},
+            "const a = []; for (;;) a.push(new Uint8Array(1e6).fill(1))", VIAL_STATUS_MEMORY_LIMIT,
+            "MemoryLimit", "--memory-mb"},
+        {{.stdout_bytes_max = 1000}, "for (;;) console.log('x'.repeat(1000))",
+            VIAL_STATUS_OUTPUT_LIMIT, "OutputLimit", "--stdout-bytes"},
+        {{.stderr_bytes_max = 1000}, "for (;;) console.error('x'.repeat(1000))",
+            VIAL_STATUS_OUTPUT_LIMIT, "OutputLimit", "--stderr-bytes"},
+        {{.value_bytes_max = 64}, "'x'.repeat(100)", VIAL_STATUS_EXCEPTION, "RangeError",
+            "--value-bytes"},
+        {{.timers_max = 3}, "for (;;) setTimeout(() => {}, 1)", VIAL_STATUS_EXCEPTION, "RangeError",
+            "--timers"},
+    };
+    struct vial_result_error error;
+    struct vial_result *result;
+    struct vial_limits limits;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        limits = rows[i].limits;
+        limits.size = sizeof(limits);
+        result = helper_run(engine, rows[i].source, &limits);
+        assert_string_equal(
+            vial_status_name(vial_result_status(result)), vial_status_name(rows[i].status));
+        error = (struct vial_result_error)VIAL_RESULT_ERROR_INIT;
+        vial_result_error(result, &error);
+        assert_string_equal(error.name, rows[i].name);
+        assert_non_null(strstr(error.hint != NULL ? error.hint : error.message, rows[i].hint));
+        vial_result_free(result);
+        assert_value("'still here'", "\"still here\"");
+    }
+}
+
+static void what_was_printed_before_a_limit_is_kept(void **state)
+{
+    struct vial_limits limits = VIAL_LIMITS_INIT;
+    struct vial_result *result;
+
+    (void)state;
+    limits.wall_ms_max = 100;
+    result = helper_run(engine, "console.log('before'); for (;;) {}", &limits);
+    assert_int_equal(vial_result_status(result), VIAL_STATUS_WALL_LIMIT);
+    assert_string_equal(vial_result_output(result, VIAL_STDOUT, NULL, NULL), "before\n");
+    vial_result_free(result);
+}
+
+static void limits_of_an_older_header_are_enough(void **state)
+{
+    struct vial_limits limits = {
+        .size = offsetof(struct vial_limits, timers_max), .wall_ms_max = 80};
+
+    (void)state;
+    limits.timers_max = 0xffffffff; /* beyond what the caller says there is */
+    assert_int_equal(helper_status(engine, "for (;;) {}", &limits), VIAL_STATUS_WALL_LIMIT);
+    assert_int_equal(
+        helper_status(engine, "void setTimeout(() => {}, 1)", &limits), VIAL_STATUS_OK);
+}
+
+static void a_request_of_an_older_header_is_enough(void **state)
+{
+    struct vial_request request;
+    struct vial_result *result = NULL;
+
+    (void)state;
+    memset(&request, 0xee, sizeof(request));
+    request.size = offsetof(struct vial_request, name);
+    request.want_text = 0;
+    request.source = "typeof input";
+    request.source_len = strlen(request.source);
+    assert_int_equal(vial_run(engine, &request, &result, NULL), 0);
+    assert_string_equal(vial_result_value(result, NULL), "\"undefined\"");
+    vial_result_free(result);
+}
+
+static void a_request_that_makes_no_sense_is_refused(void **state)
+{
+    struct vial_limits limits = {.size = sizeof(limits), .memory_bytes_max = 1};
+    static char name[2000];
+    const struct {
+        struct vial_request request;
+        const char *word;
+    } rows[] = {
+        {{.source = NULL}, "source"},
+        {{.source = "\xff", .source_len = 1}, "UTF-8"},
+        {{.source = "1", .source_len = (size_t)1 << 40}, "source"},
+        {{.source = "1", .source_len = 1, .name = name}, "name"},
+        {{.source = "1", .source_len = 1, .name = "\xff"}, "name"},
+        {{.source = "1", .source_len = 1, .input = "{\n\"a\":}", .input_len = 7},
+            "line 2, column 5"},
+        {{.source = "1", .source_len = 1, .input = "", .input_len = 0}, "JSON"},
+        {{.source = "1", .source_len = 1, .limits = &limits}, "memory"},
+    };
+    struct vial_request request;
+    struct vial_run *run = NULL;
+    struct vial_error err;
+    size_t i;
+
+    (void)state;
+    memset(name, 'n', sizeof(name) - 1);
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        request = rows[i].request;
+        request.size = sizeof(request);
+        assert_int_equal(vial_run_start(engine, &request, &run, &err), VIAL_E_INVALID);
+        assert_non_null(strstr(err.text, rows[i].word));
+        assert_null(run);
+    }
+}
+
+static void input_and_name_reach_the_guest(void **state)
+{
+    struct vial_request request = VIAL_REQUEST_INIT;
+    struct vial_result *result = NULL;
+
+    (void)state;
+    request.source = "input.rows.length + new Error('x').stack";
+    request.source_len = strlen(request.source);
+    request.name = "folder/query.js";
+    request.input = "{\"rows\":[1,2,3]}";
+    request.input_len = strlen(request.input);
+    assert_int_equal(vial_run(engine, &request, &result, NULL), 0);
+    assert_non_null(strstr(vial_result_value(result, NULL), "query.js"));
+    assert_int_equal(vial_result_value(result, NULL)[1], '3');
+    vial_result_free(result);
+}
+
+static void chance_differs_between_runs(void **state)
+{
+    char first[64];
+    struct vial_result *result;
+    int i;
+
+    (void)state;
+    result = helper_run(engine, "Math.random()", NULL);
+    (void)memcpy(
+        first, vial_result_value(result, NULL), strlen(vial_result_value(result, NULL)) + 1);
+    vial_result_free(result);
+    for (i = 0; i < 4; i++) {
+        result = helper_run(engine, "Math.random()", NULL);
+        assert_string_not_equal(vial_result_value(result, NULL), first);
+        vial_result_free(result);
+    }
+}
+
+static void nothing_of_a_run_is_left_for_the_next(void **state)
+{
+    (void)state;
+    assert_value("globalThis.mark = 1; Array.prototype.mark = 2; 3", "3");
+    assert_value("typeof globalThis.mark + typeof [].mark", "\"undefinedundefined\"");
+}
+
+static void a_cell_with_other_limits_is_made_for_the_run(void **state)
+{
+    struct vial_limits limits = VIAL_LIMITS_INIT;
+
+    (void)state;
+    limits.open_files_max = 20;
+    assert_int_equal(helper_status(engine, "1", &limits), VIAL_STATUS_OK);
+    assert_int_equal(helper_status(engine, "1", &limits), VIAL_STATUS_OK);
+    assert_int_equal(helper_status(engine, "1", NULL), VIAL_STATUS_OK);
+}
+
+static void a_process_that_is_killed_from_outside_has_crashed(void **state)
+{
+    struct vial_engine_stats stats = VIAL_ENGINE_STATS_INIT;
+    struct vial_request request = VIAL_REQUEST_INIT;
+    struct vial_result_error error = VIAL_RESULT_ERROR_INIT;
+    struct vial_result *result = NULL;
+    struct vial_run *run = NULL;
+
+    (void)state;
+    vial_engine_settle(engine, 5000);
+    vial_engine_stats(engine, &stats);
+    assert_true(stats.idle_cell_pid > 0);
+    request.source = "for (;;) {}";
+    request.source_len = strlen(request.source);
+    assert_int_equal(vial_run_start(engine, &request, &run, NULL), 0);
+    assert_int_equal(kill(stats.idle_cell_pid, SIGKILL), 0);
+    assert_int_equal(vial_run_wait(run, &result, NULL), 0);
+    assert_int_equal(vial_result_status(result), VIAL_STATUS_CRASHED);
+    vial_result_error(result, &error);
+    assert_non_null(strstr(error.message, "SIGKILL"));
+    vial_result_free(result);
+    vial_run_free(run);
+    assert_value("1", "1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_come_back_as_json),
+        cmocka_unit_test(a_value_is_rendered_when_asked_for),
+        cmocka_unit_test(a_large_value_comes_whole),
+        cmocka_unit_test(an_exception_says_where),
+        cmocka_unit_test(output_is_kept_by_stream),
+        cmocka_unit_test(output_is_passed_on_up_to_its_limit),
+        cmocka_unit_test(each_limit_has_its_status),
+        cmocka_unit_test(what_was_printed_before_a_limit_is_kept),
+        cmocka_unit_test(limits_of_an_older_header_are_enough),
+        cmocka_unit_test(a_request_of_an_older_header_is_enough),
+        cmocka_unit_test(a_request_that_makes_no_sense_is_refused),
+        cmocka_unit_test(input_and_name_reach_the_guest),
+        cmocka_unit_test(chance_differs_between_runs),
+        cmocka_unit_test(nothing_of_a_run_is_left_for_the_next),
+        cmocka_unit_test(a_cell_with_other_limits_is_made_for_the_run),
+        cmocka_unit_test(a_process_that_is_killed_from_outside_has_crashed),
+    };
+
+    return cmocka_run_group_tests(tests, start_engine, stop_engine);
+}
