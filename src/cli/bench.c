@@ -243,6 +243,9 @@ int cmd_bench(int argc, char **argv)
             return EXIT_FINE;
         }
         if (strcmp(a.option, "--json") == 0) {
+            if (cli_args_plain(&a, "bench") != 0) {
+                return EXIT_USAGE;
+            }
             json = 1;
         } else if (strcmp(a.option, "--only") == 0) {
             only = cli_args_value(&a, "bench");

@@ -229,6 +229,9 @@ int cmd_doctor(int argc, char **argv)
         if (strcmp(a.option, "--json") != 0) {
             return cli_unknown_option("doctor", a.option, known);
         }
+        if (cli_args_plain(&a, "doctor") != 0) {
+            return EXIT_USAGE;
+        }
         json = 1;
     }
     options.pool_count = 2;

@@ -201,7 +201,7 @@ static void on_interrupt(int number)
 
 static void say(const char *bytes, size_t len)
 {
-    (void)!write(2, bytes, len); /* short counts handled: it is only a status line */
+    (void)!write(2, bytes, len); /* short counts handled */
 }
 
 /* Once a second on a terminal: that it still runs. Only what may be called in a handler. */

@@ -163,6 +163,16 @@ static int write_isolation(struct vial_engine *e, struct vial_error *err)
     return r;
 }
 
+/* What the canary found about a control group, with what the host knows about it. */
+static void merge_group(struct layer_entry *found, const struct layer_entry *known)
+{
+    uint8_t state = found->state != LAYER_OFF ? found->state : known->state;
+
+    found->sys = known->state == LAYER_OFF ? known->sys : found->sys;
+    found->version = known->version;
+    found->state = known->state == LAYER_OFF ? (uint8_t)LAYER_OFF : state;
+}
+
 /* The first template, so that what is wrong is said to the caller and not found out by the first run. */
 static int first_template(struct vial_engine *e, struct vial_error *err)
 {
@@ -177,8 +187,8 @@ static int first_template(struct vial_engine *e, struct vial_error *err)
     }
     e->current = 0;
     e->template_count = 1;
-    e->report.entries[LAYER_CGROUP_MEMORY] = groups.entries[LAYER_CGROUP_MEMORY];
-    e->report.entries[LAYER_CGROUP_PIDS] = groups.entries[LAYER_CGROUP_PIDS];
+    merge_group(&e->report.entries[LAYER_CGROUP_MEMORY], &groups.entries[LAYER_CGROUP_MEMORY]);
+    merge_group(&e->report.entries[LAYER_CGROUP_PIDS], &groups.entries[LAYER_CGROUP_PIDS]);
     r = layer_report_require(&e->report, e->require, err);
     r = r < 0 ? r : write_isolation(e, err);
     if (r == 0 && e->level == NULL) {

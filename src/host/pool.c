@@ -38,7 +38,7 @@ static void wake_keeper(struct vial_engine *e)
 {
     uint64_t one = 1;
 
-    (void)!write(e->wake_fd, &one, sizeof(one)); /* short counts handled: eight bytes or nothing */
+    (void)!write(e->wake_fd, &one, sizeof(one)); /* short counts handled */
 }
 
 static int spec_equal(const struct cell_spec *a, const struct cell_spec *b)
@@ -533,7 +533,7 @@ static void watch_serve(struct vial_engine *e, const struct watch *w)
     unsigned i;
 
     if (w->fds[0].revents != 0) {
-        (void)!read(e->wake_fd, &count, sizeof(count)); /* short counts handled: a counter */
+        (void)!read(e->wake_fd, &count, sizeof(count)); /* short counts handled */
     }
     for (i = 0; i < w->templates_count; i++) {
         if (w->fds[1 + i].revents != 0) {

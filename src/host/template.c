@@ -23,6 +23,7 @@
 
 enum {
     START_MS_MAX = 20000, /* an engine starts in 20 ms; a machine in deep trouble still answers in this */
+    CANARY_SLOT = 1000000, /* a control group of its own, above those of all cells */
     FDS_LOW = 16,         /* descriptors we make are moved above those that fork_spawn fills */
 };
 
@@ -185,32 +186,55 @@ static int canary_read(int sock, struct layer_report *report, struct vial_error 
         "the canary could not confine itself, so no guest will run; `vial doctor` says more");
 }
 
+static int canary_order(struct vial_engine *engine, struct template *t, int sock,
+    const struct cgroup_slot *slot, struct vial_error *err)
+{
+    struct cell_spec spec = engine->spec_default;
+    struct control_message m;
+    int fds[CONTROL_FDS_MAX];
+    unsigned i, fds_count = 0;
+
+    spec.kind = CELL_CANARY;
+    spec.uid = 1;
+    spec.groups = cgroup_base_groups(&engine->cgroups);
+    fds[fds_count++] = sock;
+    for (i = 0; i < slot->procs_fds_count; i++) {
+        fds[fds_count++] = slot->procs_fds[i];
+    }
+    control_message_init(&m, CONTROL_FORK, CELL_NONE, &spec, sizeof(spec));
+    return control_send(t->sock, &m, fds, fds_count) < 0
+               ? vial__fail_sys(err, errno, "ordering the canary")
+               : VIAL_OK;
+}
+
 /* Lets a cell of the new template violate every layer and report. */
 static int canary(struct vial_engine *engine, struct template *t, struct layer_report *report,
     struct vial_error *err)
 {
     struct timeval patience = {.tv_sec = START_MS_MAX / 1000};
-    struct cell_spec spec = engine->spec_default;
     struct control_message m;
+    struct cgroup_slot slot;
     uint64_t deadline = clock_now_us() + START_MS_MAX * 1000ULL;
     pid_t pid;
     int sv[2];
     int fd, r;
 
-    spec.kind = CELL_CANARY;
-    spec.uid = 1;
+    if (cgroup_slot_open(&engine->cgroups, CANARY_SLOT, engine->memory_default, &slot) < 0) {
+        return vial__fail_sys(err, errno, "making a control group");
+    }
     r = make_pair(SOCK_STREAM, sv, err);
     if (r < 0) {
+        (void)cgroup_slot_close(&engine->cgroups, CANARY_SLOT, &slot);
         return r;
     }
     (void)setsockopt(sv[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-    control_message_init(&m, CONTROL_FORK, CELL_NONE, &spec, sizeof(spec));
-    r = control_send(t->sock, &m, &sv[1], 1) < 0
-            ? vial__fail_sys(err, errno, "ordering the canary")
-            : VIAL_OK;
+    r = canary_order(engine, t, sv[1], &slot, err);
     fd_closep(&sv[1]);
     r = r < 0 ? r : canary_read(sv[0], report, err);
     fd_closep(&sv[0]);
+    if (r == 0 && cgroup_slot_peak(&slot) > 0) { /* it is on the account that will be limited */
+        report->entries[LAYER_CGROUP_MEMORY].state = LAYER_PROVEN;
+    }
     while (r == 0) { /* FORKED and EXITED, in this order; nothing else is under way */
         r = receive(t->sock, deadline, &m, &fd, &pid, err);
         fd_closep(&fd);
@@ -218,6 +242,7 @@ static int canary(struct vial_engine *engine, struct template *t, struct layer_r
             break;
         }
     }
+    (void)cgroup_slot_close(&engine->cgroups, CANARY_SLOT, &slot);
     return r;
 }
 

@@ -140,6 +140,17 @@ void cgroup_base_close(struct cgroup_base *base)
     }
 }
 
+uint32_t cgroup_base_groups(const struct cgroup_base *base)
+{
+    uint32_t groups = 0;
+    unsigned c;
+
+    for (c = 0; c < CGROUP_CONTROLLERS; c++) {
+        groups |= base->controllers[c].version != 0 ? 1U << c : 0;
+    }
+    return groups;
+}
+
 void cgroup_base_adopt(const struct cgroup_base *base, pid_t pid)
 {
     int fd = base->controllers[CGROUP_MEMORY].dir_fd;

@@ -44,6 +44,9 @@ void cgroup_base_close(struct cgroup_base *base);
 /* Puts a template, which has no limit, into the engine's memory group, so that it is accounted for there. */
 void cgroup_base_adopt(const struct cgroup_base *base, pid_t pid);
 
+/* Which controllers there are: bits by enum cgroup_controller. */
+uint32_t cgroup_base_groups(const struct cgroup_base *base);
+
 /* A slot with this memory limit. 0, or -1 with errno. Without controllers it is empty and succeeds. */
 int cgroup_slot_open(
     const struct cgroup_base *base, unsigned index, uint64_t memory_bytes_max, struct cgroup_slot *slot);

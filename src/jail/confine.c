@@ -18,7 +18,9 @@
 #include <unistd.h>
 
 #include "jail/caps.h"
+#include "jail/cgroup.h"
 #include "jail/filter.h"
+#include "jail/fork.h"
 #include "jail/landlock.h"
 #include "jail/mutate.h"
 #include "jail/rlimits.h"
@@ -176,6 +178,25 @@ static int do_cgroups(const struct confine_cell_input *in)
         }
     }
     return 0;
+}
+
+/* The group has room for one process, and that is us. */
+static void prove_cgroups(const struct confine_cell_input *in, struct layer_report *proof)
+{
+    int pidfd = -1;
+    pid_t pid;
+
+    if ((in->spec->groups & 1U << CGROUP_PIDS) == 0) {
+        return;
+    }
+    pid = fork_clone(0, &pidfd);
+    if (pid == 0) {
+        _exit(0);
+    }
+    note(proof, LAYER_CGROUP_PIDS, pid < 0 && errno == EAGAIN, errno);
+    if (pidfd >= 0) {
+        (void)close(pidfd);
+    }
 }
 
 static int do_work_dir(const struct confine_cell_input *in)
@@ -358,7 +379,7 @@ struct step {
 /* In this order, because: Landlock forbids mounting; privileges are needed for mounting and for the user;
  * the last filter takes away the calls that all others need. */
 static const struct step STEPS[] = {
-    {"control group", do_cgroups, NULL, -1},
+    {"control group", do_cgroups, prove_cgroups, -1},
     {"work directory", do_work_dir, NULL, -1},
     {"descriptors", do_descriptors, NULL, -1},
     {"user", do_user, prove_user, -1},

@@ -35,6 +35,38 @@ void raw_touch(uint64_t megabytes)
     raw_note_yes("stopped before the end", 0);
 }
 
+/* The same with memory that could be shared, though nobody is there to share it: it counts as a file. */
+void raw_touch_shared(uint64_t megabytes)
+{
+    size_t bytes = (size_t)megabytes << 20;
+    char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    size_t at;
+
+    if (p == MAP_FAILED) {
+        raw_note("reserving what could be shared", -1, "EPERM");
+        return;
+    }
+    for (at = 0; at < bytes; at += PAGE) {
+        p[at] = 1;
+    }
+    raw_note_yes("stopped before the end", 0);
+}
+
+/* Memory that is in nobody's account, where the machine has set some aside; and memory that stays. */
+void raw_special_memory(uint64_t unused)
+{
+    (void)unused;
+    RAW(mmap, "EPERM ENOMEM EINVAL", 0, 2 << 20, PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+    RAW(mmap, "EPERM ENOMEM EINVAL", 0, 1 << 30, PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | 30 << MAP_HUGE_SHIFT, -1, 0);
+    RAW(mmap, "EPERM EAGAIN", 0, PAGE, PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED, -1, 0);
+    RAW(mmap, "EPERM EACCES", 0, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+        -1, 0);
+    RAW(mmap, "EBADF ENODEV EACCES EPERM", 0, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, 3, 0);
+}
+
 /* Lets the kernel touch it all in one call. */
 void raw_populate(uint64_t megabytes)
 {

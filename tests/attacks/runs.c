@@ -17,6 +17,8 @@ enum {
     TEXT_BYTES_MAX = 100 * 1024, /* of all texts of an error together; the cell cuts each far below */
     /* Where memory is polled, how much more than its limit a run may have got hold of before it died. */
     POLL_SLACK_MB = 128,
+    /* A group lets nobody have more, but still counts what the last cell in it has not yet given back. */
+    GROUP_SLACK_MB = 32,
 };
 
 struct vial_engine *runs_engine(
@@ -251,7 +253,7 @@ static int judge_usage(const struct suite *s, const struct attack *a,
 {
     struct vial_usage usage = VIAL_USAGE_INIT;
     uint64_t wall_ms = a->wall_ms != 0 ? a->wall_ms : WALL_MS;
-    uint64_t slack_mb = strcmp(s->level, "full") == 0 ? 0 : POLL_SLACK_MB;
+    uint64_t slack_mb = strcmp(s->level, "full") == 0 ? GROUP_SLACK_MB : POLL_SLACK_MB;
     uint64_t dropped = 0;
 
     vial_result_usage(result, &usage);

@@ -37,7 +37,7 @@ def test_the_help_names_every_part(vial):
     assert all(part in done.stdout for part in PARTS)
 
 
-@pytest.mark.parametrize("args", [["--only", "nonsense"], ["--only"], ["--frob"], ["word"]])
+@pytest.mark.parametrize("args", [["--only", "nonsense"], ["--only"], ["--frob"], ["word"], ["--json=1"]])
 def test_arguments_that_make_no_sense(vial, args):
     done = vial("bench", *args)
     assert (done.returncode, done.stdout) == (2, "")

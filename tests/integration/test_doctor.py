@@ -15,13 +15,16 @@ def test_as_json(vial):
     done = vial("doctor", "--json")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
-    assert {"level", "layers", "checks"} <= set(report)
+    assert {"level", "isolation", "checks"} <= set(report)
     assert report["level"] in ("full", "rootless", "filtered")
-    states = {layer["name"]: layer["state"] for layer in report["layers"]}
+    states = {layer["name"]: layer["state"] for layer in report["isolation"]["layers"]}
     assert set(states) == LAYERS
     assert "broken" not in states.values()
     assert all(states[name] == "proven" for name in BASIS)
-    assert isinstance(report["checks"], list) and report["checks"]
+    assert report["isolation"]["level"] == report["level"]
+    assert report["checks"]
+    for check in report["checks"]:
+        assert check["passed"] is True, check
 
 
 @pytest.mark.everyone
