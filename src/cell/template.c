@@ -11,8 +11,10 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -187,6 +189,18 @@ static _Noreturn void template_main(const struct namespace_names *before, int na
     serve();
 }
 
+/* The kernel leaves the path of the program on the stack, where every cell would have it. */
+static void forget_path(void)
+{
+    uintptr_t at = getauxval(AT_EXECFN);
+    char *path;
+
+    memcpy(&path, &at, sizeof(path));
+    if (path != NULL) {
+        memset(path, 'x', strlen(path));
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct namespace_names before;
@@ -203,6 +217,7 @@ int main(int argc, char **argv)
         (void)fd_write_all(2, text, sizeof(text) - 1);
         return 2;
     }
+    forget_path();
     (void)fcntl(FORK_CONTROL_FD, F_SETFD, FD_CLOEXEC);
     (void)fcntl(FORK_HOST_FD, F_SETFD, FD_CLOEXEC);
     if (fork_prepare() < 0) {

@@ -58,6 +58,7 @@ struct cell {
     int exit_status;   /* as from wait, when gone */
     uint64_t exit_cpu_us;
     uint64_t born_us;      /* when it was ordered */
+    uint64_t ready_us;     /* when it became ready */
     uint64_t cpu_us_base;  /* used up when it became ready */
     uint64_t pages_base;   /* anonymous pages it had then */
     struct cell_spec spec;
@@ -113,6 +114,7 @@ struct vial_engine {
     unsigned queue_count;
     struct waiter *waiters;
     uint64_t run_count;
+    int hurry; /* cells are taken soon after they are ready: warming them up would only cost */
 };
 
 /* template.c: starts a template, waits until it is confined, and proves it with a canary. Takes the lock for

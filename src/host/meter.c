@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,21 +24,28 @@ static uint64_t read_cpu_us(pid_t pid)
     return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-/* Pages that belong to no file. */
-static uint64_t read_pages(int statm_fd)
+/* The number in kB behind a word of /proc/PID/status. */
+static uint64_t kilobytes(const char *text, const char *word)
 {
-    char text[128];
-    uint64_t resident, shared;
-    ssize_t n = statm_fd >= 0 ? pread(statm_fd, text, sizeof(text) - 1, 0) : -1;
+    const char *found = strstr(text, word);
+    uint64_t v = 0;
+
+    return found != NULL && sscanf(found + strlen(word), "%" SCNu64, &v) == 1 ? v : 0;
+}
+
+/* Pages that belong to no file on a disk: private ones, those that could be shared, and the page tables, which
+ * a guest can make large without having any page. */
+static uint64_t read_pages(int status_fd)
+{
+    char text[4096];
+    ssize_t n = status_fd >= 0 ? pread(status_fd, text, sizeof(text) - 1, 0) : -1;
 
     if (n <= 0) {
         return 0;
     }
     text[n] = '\0';
-    if (sscanf(text, "%*u %" SCNu64 " %" SCNu64, &resident, &shared) != 2 || resident < shared) {
-        return 0;
-    }
-    return resident - shared;
+    return (kilobytes(text, "\nRssAnon:") + kilobytes(text, "\nRssShmem:") +
+               kilobytes(text, "\nVmPTE:")) / 4;
 }
 
 int meter_polls(const struct cell *cell)
@@ -52,7 +60,7 @@ void meter_base(struct vial_engine *engine, struct cell *cell)
     (void)engine;
     cell->cpu_us_base = read_cpu_us(cell->pid);
     if (meter_polls(cell)) {
-        (void)snprintf(path, sizeof(path), "/proc/%d/statm", (int)cell->pid);
+        (void)snprintf(path, sizeof(path), "/proc/%d/status", (int)cell->pid);
         cell->statm_fd = open(path, O_RDONLY | O_CLOEXEC);
         cell->pages_base = read_pages(cell->statm_fd);
     }

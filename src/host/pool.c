@@ -31,6 +31,7 @@ enum {
     ROTATE_FORKS = 20000,             /* a template's address layout is not used for ever */
     ROTATE_US_MIN = 1000 * 1000,      /* a guest that crashes on purpose costs at most one start a second */
     FAILURES_MAX = 3,                 /* in a row, before waiting runs are told */
+    HURRY_US = 20 * 1000, /* a cell that was taken sooner had no use of a warm-up that takes a millisecond */
     QUEUE_SLICE_US = 20 * 1000,       /* how often a waiting run looks whether it was cancelled */
 };
 
@@ -50,12 +51,26 @@ static int spec_equal(const struct cell_spec *a, const struct cell_spec *b)
 
 /* ---- the life of a place for a cell, all with the lock held ---- */
 
+/* A cell that a run waits for will not come: another one is to be ordered for it. */
+static void order_again(struct vial_engine *e, const struct cell *c)
+{
+    struct waiter *w;
+
+    for (w = e->waiters; c->custom && w != NULL; w = w->next) {
+        if (w->custom && w->ordered && w->cell == CELL_NONE && spec_equal(&w->spec, &c->spec)) {
+            w->ordered = 0;
+            return;
+        }
+    }
+}
+
 static void cell_clear(struct vial_engine *e, struct cell *c)
 {
     struct template *t = &e->templates[c->template_index];
 
     if (c->state == CELL_FORKING || c->state == CELL_BORN) {
         e->coming_count -= c->custom ? 0 : 1;
+        order_again(e, c);
     }
     fd_closep(&c->sock);
     fd_closep(&c->pidfd);
@@ -73,6 +88,7 @@ static void cell_drop(struct vial_engine *e, struct cell *c)
 {
     if (c->state == CELL_FORKING || c->state == CELL_BORN) {
         e->coming_count -= c->custom ? 0 : 1;
+        order_again(e, c);
     }
     if (c->pidfd >= 0) {
         (void)syscall(SYS_pidfd_send_signal, c->pidfd, SIGKILL, NULL, 0);
@@ -145,7 +161,7 @@ static int cell_order(struct vial_engine *e, const struct cell_spec *spec, int c
     c->born_us = clock_now_us();
     c->spec = *spec;
     c->spec.uid = 1 + index;
-    c->spec.hurry = custom || e->queue_count > 0 || e->ready_count == 0;
+    c->spec.hurry = (uint32_t)(custom || e->hurry || e->queue_count > 0);
     fds[fds_count++] = sv[1];
     for (i = 0; i < c->cgroups.procs_fds_count; i++) {
         fds[fds_count++] = c->cgroups.procs_fds[i];
@@ -424,6 +440,7 @@ static void hear_cell(struct vial_engine *e, uint32_t index)
     } else {
         e->coming_count -= c->custom ? 0 : 1;
         c->state = CELL_READY;
+        c->ready_us = clock_now_us();
         c->pid = fork_pid_of(c->pidfd);
         meter_base(e, c);
         e->failures_count = 0;
@@ -717,6 +734,7 @@ int pool_take(struct vial_engine *e, const struct cell_spec *spec, int wait, con
     *ret_cell = w.cell;
     if (w.cell != CELL_NONE) {
         r = VIAL_OK;
+        e->hurry = clock_now_us() < e->cells[w.cell].ready_us + HURRY_US;
         *ret_pidfd = e->cells[w.cell].pidfd;
         e->cells[w.cell].pidfd = -1;
         e->busy_count++;

@@ -55,6 +55,7 @@ struct vial_run {
     uint64_t asked_us, started_us, ended_us;
     uint64_t received[2]; /* bytes of stdout and stderr */
     uint64_t memory_peak; /* seen while polling */
+    uint64_t memory_next_us; /* when to look at it again */
     int together;
 };
 
@@ -207,6 +208,7 @@ static int begin(struct vial_run *run, struct vial_error *err)
     cell->phase = PHASE_RUNNING;
     sit_together(run);
     run->started_us = clock_now_us();
+    run->memory_next_us = run->started_us + MEMORY_POLL_US;
     if (send_start(run) < 0 && errno != EPIPE && errno != ECONNRESET) {
         return vial__fail_sys(err, errno, "sending the program to its cell");
     }
@@ -252,9 +254,6 @@ static enum event sleep_until_event(struct vial_run *run)
         left.tv_sec = (time_t)((until > now ? until - now : 0) / 1000000);
         left.tv_nsec = (long)((until > now ? until - now : 0) % 1000000) * 1000;
         n = ppoll(&p, 1, &left, NULL);
-        if (n > 0) {
-            return EVENT_READ;
-        }
         now = clock_now_us();
         if (now >= run->started_us + TOGETHER_US) {
             let_go(run);
@@ -269,12 +268,16 @@ static enum event sleep_until_event(struct vial_run *run)
             }
             cpu_next = now + (cpu_max - used);
         }
-        if (meter_polls(cell)) {
+        if (meter_polls(cell) && now >= run->memory_next_us) {
+            run->memory_next_us = now + MEMORY_POLL_US;
             used = meter_memory_bytes(cell);
             run->memory_peak = used > run->memory_peak ? used : run->memory_peak;
             if (used > run->limits.memory_bytes_max) {
                 return EVENT_MEMORY;
             }
+        }
+        if (n > 0) { /* last: a cell that never stops talking must not keep us from looking */
+            return EVENT_READ;
         }
     }
 }
@@ -443,6 +446,7 @@ static void drive(struct vial_run *run, struct vial_result *result)
             return;
         }
         if (heard == HEARD_END) {
+            kill_cell(run); /* it may have hung up and live on; of one that is dying the cause is set */
             state_death(run, result);
             return;
         }

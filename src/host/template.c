@@ -108,12 +108,18 @@ static int spawn(struct vial_engine *engine, int control_fd, pid_t *ret, struct 
 {
     const char *argv[] = {"vial-cell", engine->no_jit ? "--no-jit" : "--jit",
         engine->quick ? "--quick" : "--warm", NULL};
-    const char *envp[] = {NULL, NULL};
+    const char *envp[3] = {NULL};
+    size_t count = 0;
     char without[256];
     int r;
 
     if (mutate_environment(without, sizeof(without))) {
-        envp[0] = without;
+        envp[count++] = without;
+    }
+    if (!engine->quick) {
+        /* A warm template unmaps libraries (slim.c), and the linker looks a function up in all of them
+         * when it is first called. So it does that for every function at the start. */
+        envp[count] = "LD_BIND_NOW=1";
     }
     r = fork_spawn(engine->cell_path, argv, envp, control_fd, engine->host_pidfd, ret);
     return r == 0 ? VIAL_OK

@@ -1,12 +1,13 @@
 /* attacks.c - collects the cases: raw ones, looks, and the scripts with what their first lines say.
  *
- * The first line of a script is a comment that says how it must end, the second one what the attacker wants:
+ * The first line of a script is a comment that says how it must end, the second one what the
+ * attacker wants:
  *
  *     / * expect: status=exception name=RangeError limits: wall_ms=500 memory_mb=32 * /
  *     / * The attacker wants ... * /
  *
- * Words before limits: are status (names with | between them), value (JSON without spaces), name, message (a
- * part of it, with _ for spaces), dropped, and level. */
+ * Words before limits: are status (names with | between them), value (JSON without spaces), name,
+ * message (a part of it, with _ for spaces), dropped, and level. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

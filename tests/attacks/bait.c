@@ -1,4 +1,5 @@
-/* bait.c - what the host offers to whoever can reach it: a port, an abstract socket, shared memory. */
+/* bait.c - what the host offers to whoever can reach it: a port, an abstract socket, shared memory.
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -37,9 +38,8 @@ static int open_abstract(struct suite *s)
     int n = snprintf(at.sun_path + 1, sizeof(at.sun_path) - 1, "vial-attack-%d", (int)getpid());
 
     s->abstract_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (s->abstract_fd < 0 ||
-        bind(s->abstract_fd, (struct sockaddr *)&at,
-            (socklen_t)(sizeof(at.sun_family) + 1 + (size_t)n)) < 0) {
+    if (s->abstract_fd < 0 || bind(s->abstract_fd, (struct sockaddr *)&at,
+                                  (socklen_t)(sizeof(at.sun_family) + 1 + (size_t)n)) < 0) {
         return -1;
     }
     return listen(s->abstract_fd, BACKLOG);

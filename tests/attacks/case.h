@@ -1,9 +1,10 @@
-/* case.h - what one case of the hostile suite is, for the harness and for the cells it attacks from.
+/* case.h - what one case of the hostile suite is, for the harness and for the cells it attacks
+ * from.
  *
- * There are three kinds. A script is a file under js/, run like any guest. A raw case is C code that a
- * cell runs in place of guest code, or in the middle of its own confinement; the harness knows it by its
- * index in raw_table.inc, which both sides are compiled from. A look is C code of the harness itself,
- * which does something to an engine and looks at the cells from outside. */
+ * There are three kinds. A script is a file under js/, run like any guest. A raw case is C code
+ * that a cell runs in place of guest code, or in the middle of its own confinement; the harness
+ * knows it by its index in raw_table.inc, which both sides are compiled from. A look is C code of
+ * the harness itself, which does something to an engine and looks at the cells from outside. */
 #ifndef VIAL_ATTACKS_CASE_H
 #define VIAL_ATTACKS_CASE_H
 
@@ -24,11 +25,10 @@ enum {
 
 /* What a raw case is told by the harness, beside its index. */
 enum argument {
-    ARGUMENT_NUMBER,    /* attack.number as it is */
-    ARGUMENT_PORT,      /* where on the host's loopback the harness listens */
-    ARGUMENT_SHM_KEY,   /* of a shared memory segment of the harness */
-    ARGUMENT_HOST_PID,  /* of the harness; also the name of its abstract socket */
-    ARGUMENT_TEMPLATE_PID,
+    ARGUMENT_NUMBER,   /* attack.number as it is */
+    ARGUMENT_PORT,     /* where on the host's loopback the harness listens */
+    ARGUMENT_SHM_KEY,  /* of a shared memory segment of the harness */
+    ARGUMENT_HOST_PID, /* of the harness; also the name of its abstract socket */
 };
 
 #define STATUS(name) (1U << VIAL_STATUS_##name)
@@ -37,9 +37,9 @@ struct suite;
 
 struct attack {
     /* One of these three is what happens. */
-    void (*raw)(uint64_t argument);                     /* only set in a cell */
+    void (*raw)(uint64_t argument);                       /* only set in a cell */
     int (*look)(struct suite *s, char *why, size_t size); /* 1: contained; 0 with the reason */
-    const char *source;                                 /* of a script */
+    const char *source;                                   /* of a script */
     size_t source_len;
 
     const char *id;     /* as in docs/attacks.md */
@@ -51,8 +51,9 @@ struct attack {
     uint32_t status; /* set of STATUS(); 0: ok */
     uint32_t argument;
     uint64_t number;
-    const char *without; /* layers switched off to look behind them, separated by commas; NULL: none */
-    const char *sees;    /* layers whose absence this case must notice, separated by commas; or NULL */
+    const char
+        *without;     /* layers switched off to look behind them, separated by commas; NULL: none */
+    const char *sees; /* layers whose absence this case must notice, separated by commas; or NULL */
 
     /* Limits of the run, 0: the harness's default. */
     uint32_t wall_ms, cpu_ms, memory_mb, files, open_files, timers;

@@ -1,8 +1,9 @@
-/* harness.c - the hostile suite: runs every case at one level of isolation and says what came of it.
+/* harness.c - the hostile suite: runs every case at one level of isolation and says what came of
+ * it.
  *
- * A line for each case, "ok", "FAILED" or "skip", and at the end "N contained, N escaped, layers: ..." and
- * "N passed, N failed, N skipped". The exit code is 1 when something failed. tests/attacks/run starts it for
- * each level. */
+ * A line for each case, "ok", "FAILED" or "skip", and at the end "N contained, N escaped, layers:
+ * ..." and "N passed, N failed, N skipped". The exit code is 1 when something failed.
+ * tests/attacks/run starts it for each level. */
 #include <errno.h>
 #include <malloc.h>
 #include <signal.h>
@@ -56,7 +57,8 @@ static int parse(int argc, char **argv, struct suite *s, struct options *o)
             *rows[row].flag = 1;
         }
     }
-    return s->cell_path != NULL && (o->hold || (s->scripts_dir != NULL && s->level != NULL)) ? 0 : -1;
+    return s->cell_path != NULL && (o->hold || (s->scripts_dir != NULL && s->level != NULL)) ? 0
+                                                                                             : -1;
 }
 
 static uint32_t level_bit(const char *level)
@@ -70,8 +72,8 @@ static int wanted(const struct suite *s, const struct attack *a)
 {
     size_t len = s->only != NULL ? strlen(s->only) : 0;
 
-    return s->only == NULL || (strncmp(a->id, s->only, len) == 0 &&
-                                  (a->id[len] == '\0' || a->id[len] == '-'));
+    return s->only == NULL ||
+           (strncmp(a->id, s->only, len) == 0 && (a->id[len] == '\0' || a->id[len] == '-'));
 }
 
 static void record(struct suite *s, const struct attack *a, const char *outcome)
@@ -134,8 +136,8 @@ static void end_engine(struct suite *s)
     s->engine = NULL;
 }
 
-/* The case, and the four things that must be true after it. When something is left, the cases after it get
- * an engine of their own: they are not to blame. */
+/* The case, and the four things that must be true after it. When something is left, the cases after
+ * it get an engine of their own: they are not to blame. */
 static void run_case(struct suite *s, const struct attack *a)
 {
     unsigned hurt = __atomic_load_n(&s->victim.hurt_count, __ATOMIC_SEQ_CST);
@@ -145,8 +147,8 @@ static void run_case(struct suite *s, const struct attack *a)
 
     good = runs_attack(s, a, why, sizeof(why)) == 1 && runs_benign(s->engine, why, sizeof(why));
     if (!leftovers_none(s, left, sizeof(left))) {
-        (void)snprintf(why + strlen(why), sizeof(why) - strlen(why), "%s%.300s", good ? "" : "; ",
-            left);
+        (void)snprintf(
+            why + strlen(why), sizeof(why) - strlen(why), "%s%.300s", good ? "" : "; ", left);
         good = 0;
         end_engine(s);
         if (begin_engine(s, a->without, left, sizeof(left)) < 0) {
@@ -165,8 +167,9 @@ static void run_case(struct suite *s, const struct attack *a)
         note_seen(s, a);
     }
     if (!good || !s->quiet) {
-        (void)printf("%s %s %s: %s%s%s (%llu ms)\n", good ? "ok" : "FAILED", a->id, a->answer, a->what,
-            good ? "" : ": ", good ? "" : why, (unsigned long long)(clock_now_us() - start) / 1000);
+        (void)printf("%s %s %s: %s%s%s (%llu ms)\n", good ? "ok" : "FAILED", a->id, a->answer,
+            a->what, good ? "" : ": ", good ? "" : why,
+            (unsigned long long)(clock_now_us() - start) / 1000);
         (void)fflush(stdout);
     }
 }
@@ -213,6 +216,7 @@ static int group_is_new(const struct suite *s, unsigned index)
     return 0;
 }
 
+#ifdef VIAL_MUTATION
 /* Every layer that the report claims must have been looked at by a case that passed. */
 static void check_honesty(struct suite *s)
 {
@@ -236,6 +240,7 @@ static void check_honesty(struct suite *s)
     (void)printf("%s S04 the report claims what the cases found\n", unseen == 0 ? "ok" : "FAILED");
     vial_engine_free(engine);
 }
+#endif
 
 static void check_rss(struct suite *s, uint64_t before)
 {
@@ -245,8 +250,8 @@ static void check_rss(struct suite *s, uint64_t before)
     after = leftovers_rss();
     if (after > before + RSS_GROWTH_MAX) {
         s->failed++;
-        (void)printf("FAILED S01b the host grew by %llu MB\n",
-            (unsigned long long)(after - before) >> 20);
+        (void)printf(
+            "FAILED S01b the host grew by %llu MB\n", (unsigned long long)(after - before) >> 20);
     } else {
         s->passed++;
         (void)printf("ok S01b the host did not grow\n");

@@ -1,7 +1,8 @@
-/* leftovers.c - is anything left of runs that have ended: descriptors, processes, members of groups?
+/* leftovers.c - is anything left of runs that have ended: descriptors, processes, members of
+ * groups?
  *
- * The engine's own tables say what should be there. They change while cells come and go in the background,
- * so a difference counts only when it stays. */
+ * The engine's own tables say what should be there. They change while cells come and go in the
+ * background, so a difference counts only when it stays. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -53,7 +54,8 @@ static struct open_fds count_fds(void)
 /* What the engine's tables say. */
 struct tally {
     int fds;       /* descriptors of the engine that are not of groups */
-    int slots;     /* groups that cells have or had; how many descriptors each takes is the engine's affair */
+    int slots;     /* groups that cells have or had; how many descriptors each takes is the engine's
+                      affair */
     int processes; /* templates and cells */
     int moving;    /* cells that come or go right now */
 };
@@ -132,7 +134,8 @@ static int find_member(struct vial_engine *e, char *why, size_t size)
         is_free = e->cells[i].state == CELL_FREE && e->cells[i].has_slot;
         (void)pthread_mutex_unlock(&e->lock);
         for (c = 0; is_free && c < CGROUP_CONTROLLERS; c++) {
-            (void)snprintf(path, sizeof(path), "%s/%u/cgroup.procs", e->cgroups.controllers[c].path, i);
+            (void)snprintf(
+                path, sizeof(path), "%s/%u/cgroup.procs", e->cgroups.controllers[c].path, i);
             if (e->cgroups.controllers[c].dir_fd >= 0 &&
                 fd_get_text(AT_FDCWD, path, text, sizeof(text)) == 0 && text[0] != '\0') {
                 (void)snprintf(why, size, "process %s is left in group %u", text, i);
@@ -169,8 +172,7 @@ static int look_once(struct suite *s, char *why, size_t size)
         (void)snprintf(why, size, "%d cells are still coming or going", t.moving);
         return 0;
     }
-    if (n.others - t.fds != s->fds_base ||
-        n.groups != s->group_fds_base + s->slot_fds * t.slots) {
+    if (n.others - t.fds != s->fds_base || n.groups != s->group_fds_base + s->slot_fds * t.slots) {
         (void)snprintf(why, size, "%d descriptors of the host are left, and %d of groups",
             n.others - t.fds - s->fds_base, n.groups - s->group_fds_base - s->slot_fds * t.slots);
         return 0;

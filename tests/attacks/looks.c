@@ -1,5 +1,5 @@
-/* looks.c - cases that the harness does itself: it looks at cells from outside, or does to an engine what
- * chance or an operator would do. */
+/* looks.c - cases that the harness does itself: it looks at cells from outside, or does to an
+ * engine what chance or an operator would do. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,10 +17,11 @@
 
 enum {
     CELLS_MAX = 16,
-    HELD = 4,            /* runs of a host that is killed */
-    GONE_MS = 1000,      /* until they must be gone */
-    BURST = 60,          /* runs of which nothing may add up */
-    FIRST_RANGE = 0x9000 /* users of cells lie in the ranges above this one, in 65,536ths of all users */
+    HELD = 4,       /* runs of a host that is killed */
+    GONE_MS = 1000, /* until they must be gone */
+    BURST = 60,     /* runs of which nothing may add up */
+    FIRST_RANGE =
+        0x9000 /* users of cells lie in the ranges above this one, in 65,536ths of all users */
 };
 
 /* The processes of the cells that wait in the pool. */
@@ -107,7 +108,8 @@ static int look_status(struct suite *s, char *why, size_t size)
 }
 
 /* A value of a run as text; 1, or 0 with the reason. */
-static int value_of(struct vial_engine *engine, const char *source, char *ret, char *why, size_t size)
+static int value_of(
+    struct vial_engine *engine, const char *source, char *ret, char *why, size_t size)
 {
     struct vial_result *result = runs_source(engine, source, WALL_MS, why, size);
     const char *value = result != NULL ? vial_result_value(result, NULL) : NULL;
@@ -141,8 +143,8 @@ static int look_fresh(struct suite *s, char *why, size_t size)
     static const char spoil[] =
         "Object.prototype.bad = 1; Array.prototype.map = null; globalThis.kept = 1; JSON.parse = 0;"
         "Promise.prototype.then = () => { throw 1 }; delete globalThis.Map; Math.max = () => 0; 1";
-    static const char ask[] =
-        "[typeof kept, 'bad' in {}, [1].map((x) => x)[0], typeof JSON.parse, typeof Map, Math.max(2)]";
+    static const char ask[] = "[typeof kept, 'bad' in {}, [1].map((x) => x)[0], typeof JSON.parse, "
+                              "typeof Map, Math.max(2)]";
     char got[WHY_BYTES];
 
     if (!value_of(s->engine, spoil, got, why, size) || !value_of(s->engine, ask, got, why, size)) {
@@ -202,7 +204,8 @@ static int gone(const pid_t *pids, unsigned count)
     return 1;
 }
 
-/* In the second program: an engine with some runs, whose processes it names, and which it never ends. */
+/* In the second program: an engine with some runs, whose processes it names, and which it never
+ * ends. */
 _Noreturn void looks_hold(struct suite *s)
 {
     struct vial_request request = VIAL_REQUEST_INIT;
@@ -317,11 +320,13 @@ static int look_layout(struct suite *s, char *why, size_t size)
         }
     }
     s->engine = own;
-    good = results[0] != NULL && results[1] != NULL && vial_result_value(results[0], NULL) != NULL &&
+    good = results[0] != NULL && results[1] != NULL &&
+           vial_result_value(results[0], NULL) != NULL &&
            vial_result_value(results[1], NULL) != NULL;
     if (good) {
         (void)snprintf(why, size, "two templates have the same layout");
-        good = strcmp(vial_result_value(results[0], NULL), vial_result_value(results[1], NULL)) != 0;
+        good =
+            strcmp(vial_result_value(results[0], NULL), vial_result_value(results[1], NULL)) != 0;
     }
     vial_result_free(results[0]);
     vial_result_free(results[1]);
@@ -346,22 +351,43 @@ static int look_burst(struct suite *s, char *why, size_t size)
 }
 
 const struct attack LOOKS[] = {
-    {.look = look_users, .id = "W02b", .what = "be a user that somebody else is", .answer = "denied",
-        .levels = AT_FULL, .sees = "private-uid"},
-    {.look = look_status, .id = "W00", .what = "be less confined than the kernel says it is",
+    {.look = look_users,
+        .id = "W02b",
+        .what = "be a user that somebody else is",
+        .answer = "denied",
+        .levels = AT_FULL,
+        .sees = "private-uid"},
+    {.look = look_status,
+        .id = "W00",
+        .what = "be less confined than the kernel says it is",
         .answer = "denied"},
-    {.look = look_template_killed, .id = "P15", .what = "gain anything by the death of the template",
+    {.look = look_template_killed,
+        .id = "P15",
+        .what = "gain anything by the death of the template",
         .answer = "contained"},
-    {.look = look_host_killed, .id = "P16", .what = "outlive a host that is killed",
+    {.look = look_host_killed,
+        .id = "P16",
+        .what = "outlive a host that is killed",
         .answer = "contained"},
-    {.look = look_no_core, .id = "K15", .what = "leave a core file on the host", .answer = "denied"},
-    {.look = look_random, .id = "S11", .what = "draw the random numbers of another run",
+    {.look = look_no_core,
+        .id = "K15",
+        .what = "leave a core file on the host",
         .answer = "denied"},
-    {.look = look_fresh, .id = "S13", .what = "spoil the language for the next run",
-        .answer = "contained"},
-    {.look = look_layout, .id = "S08", .what = "learn the layout of all templates from one",
+    {.look = look_random,
+        .id = "S11",
+        .what = "draw the random numbers of another run",
         .answer = "denied"},
-    {.look = look_burst, .id = "S01", .what = "wear the host out by many short lives",
+    {.look = look_fresh,
+        .id = "S13",
+        .what = "spoil the language for the next run",
+        .answer = "contained"},
+    {.look = look_layout,
+        .id = "S08",
+        .what = "learn the layout of all templates from one",
+        .answer = "denied"},
+    {.look = look_burst,
+        .id = "S01",
+        .what = "wear the host out by many short lives",
         .answer = "contained"},
 };
 

@@ -1,7 +1,7 @@
 /* mutate.c - which layers of the wall are switched off; see jail/mutate.h.
  *
- * The list comes from the environment, is read before main, and is then kept here: a cell program clears
- * its environment, and the harness changes the list between engines. */
+ * The list comes from the environment, is read before main, and is then kept here: a cell program
+ * clears its environment, and the harness changes the list between engines. */
 #include "jail/mutate.h"
 
 #include <stdio.h>

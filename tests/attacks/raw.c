@@ -74,7 +74,8 @@ static void after_step(const char *step)
     }
 }
 
-/* The argument travels in a field of the order that only cells with files use for something else. */
+/* The argument travels in a field of the order that only cells with files use for something else.
+ */
 void attack_arm(const struct cell_spec *spec)
 {
     assert(spec->attack < sizeof(TABLE) / sizeof(TABLE[0]));

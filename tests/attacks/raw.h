@@ -1,7 +1,7 @@
 /* raw.h - what raw attacks in a cell write their findings with.
  *
- * An attack does something, and notes what came of it beside what should have. The harness compares; an
- * attack that notes nothing has not happened. */
+ * An attack does something, and notes what came of it beside what should have. The harness
+ * compares; an attack that notes nothing has not happened. */
 #ifndef VIAL_ATTACKS_RAW_H
 #define VIAL_ATTACKS_RAW_H
 
@@ -12,8 +12,8 @@
 
 #include "case.h"
 
-/* Notes the result of a call: errno's name when r is -1, else "ok". want is one or more such names with
- * single spaces between them. Neither text may hold quotes or backslashes. */
+/* Notes the result of a call: errno's name when r is -1, else "ok". want is one or more such names
+ * with single spaces between them. Neither text may hold quotes or backslashes. */
 void raw_note(const char *call, long r, const char *want);
 
 /* Notes a text. What is not a plain character of it becomes a question mark. */

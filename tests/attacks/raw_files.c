@@ -125,9 +125,10 @@ void raw_host_paths(uint64_t unused)
     static const char *const paths[] = {"/proc/self/environ", "/proc/1/environ", "/proc/self/maps",
         "/proc/self/mem", "/proc/self/exe", "/proc/1/root", "/proc/1/cwd", "/proc/sysrq-trigger",
         "/proc/sys/kernel/core_pattern", "/proc/self/fd/3", "/proc/kcore", "/sys", "/sys/fs/cgroup",
-        "/dev", "/dev/null", "/dev/mem", "/dev/kmsg", "/dev/kvm", "/dev/shm", "/dev/pts/0", "/dev/tty",
-        "/etc/passwd", "/etc/shadow", "/etc/hostname", "/root", "/usr", "/bin/sh", "/lib", "/lib64",
-        "/tmp", "/var", "/run", "/boot", "/opt", "/mnt", "/home/vial/../../etc/passwd"};
+        "/dev", "/dev/null", "/dev/mem", "/dev/kmsg", "/dev/kvm", "/dev/shm", "/dev/pts/0",
+        "/dev/tty", "/etc/passwd", "/etc/shadow", "/etc/hostname", "/root", "/usr", "/bin/sh",
+        "/lib", "/lib64", "/tmp", "/var", "/run", "/boot", "/opt", "/mnt",
+        "/home/vial/../../etc/passwd"};
     size_t i;
 
     (void)unused;

@@ -1,4 +1,5 @@
-/* raw_kernel.c - raw attacks on the kernel's surface: every call there is, and the famous ones by name. */
+/* raw_kernel.c - raw attacks on the kernel's surface: every call there is, and the famous ones by
+ * name. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -19,8 +20,8 @@
 enum {
     NUMBERS = 1024,    /* far above the newest call */
     NUMBER_LAST = 450, /* the newest one that the table was written with */
-    /* uretprobe and uprobe: the kernel's own traps. Since 6.14 it passes them by every filter, and ends a
-     * process that makes one without having been told to. */
+    /* uretprobe and uprobe: the kernel's own traps. Since 6.14 it passes them by every filter, and
+     * ends a process that makes one without having been told to. */
     TRAP_FIRST = 335,
     TRAP_LAST = 336,
 };
@@ -101,14 +102,16 @@ void raw_kill_listed(uint64_t number)
     raw_note_yes("still alive", 0);
 }
 
-/* A call that the kernel may not show to the filter: then it must refuse, or end the process, by itself. */
+/* A call that the kernel may not show to the filter: then it must refuse, or end the process, by
+ * itself. */
 void raw_trap(uint64_t number)
 {
-    raw_note("a trap of the kernel", syscall((long)number, -1L, -1L, -1L, -1L, -1L, -1L),
-        "EPERM ENXIO");
+    raw_note(
+        "a trap of the kernel", syscall((long)number, -1L, -1L, -1L, -1L, -1L, -1L), "EPERM ENXIO");
 }
 
-/* The older entry into the kernel, whose numbers mean something else: 20 is getpid there, writev here. */
+/* The older entry into the kernel, whose numbers mean something else: 20 is getpid there, writev
+ * here. */
 void raw_i386(uint64_t number)
 {
     long r = -1;
@@ -165,8 +168,8 @@ void raw_keys_and_watches(uint64_t unused)
 
 void raw_namespaces(uint64_t unused)
 {
-    static const long flags[] = {CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC,
-        CLONE_NEWUTS, CLONE_NEWCGROUP, 0x80 /* time */, CLONE_FILES, CLONE_FS, 0};
+    static const long flags[] = {CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET,
+        CLONE_NEWIPC, CLONE_NEWUTS, CLONE_NEWCGROUP, 0x80 /* time */, CLONE_FILES, CLONE_FS, 0};
     size_t i;
 
     (void)unused;
@@ -338,8 +341,9 @@ void raw_machine(uint64_t unused)
 /* With files: arguments that only look like allowed ones. */
 void raw_fcntl(uint64_t unused)
 {
-    static const int refused[] = {F_GETLK, F_SETLK, F_SETLKW, F_SETOWN, F_GETOWN, F_SETSIG, F_SETLEASE,
-        F_GETLEASE, F_NOTIFY, F_SETPIPE_SZ, F_ADD_SEALS, F_OFD_SETLK, F_SET_RW_HINT, -1};
+    static const int refused[] = {F_GETLK, F_SETLK, F_SETLKW, F_SETOWN, F_GETOWN, F_SETSIG,
+        F_SETLEASE, F_GETLEASE, F_NOTIFY, F_SETPIPE_SZ, F_ADD_SEALS, F_OFD_SETLK, F_SET_RW_HINT,
+        -1};
     size_t i;
 
     (void)unused;

@@ -1,5 +1,5 @@
-/* raw_layers.c - attacks in the middle of the confinement, each on one layer while those above it are not
- * there yet, or are switched off, and cannot refuse in its place. */
+/* raw_layers.c - attacks in the middle of the confinement, each on one layer while those above it
+ * are not there yet, or are switched off, and cannot refuse in its place. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +45,8 @@ void raw_layer_private_uid(uint64_t unused)
 
 void raw_layer_private_root(uint64_t unused)
 {
-    static const char *const paths[] = {"/etc/passwd", "/proc/self", "/usr", "/dev/null", "/sys", "/tmp"};
+    static const char *const paths[] = {
+        "/etc/passwd", "/proc/self", "/usr", "/dev/null", "/sys", "/tmp"};
     size_t i;
 
     (void)unused;
@@ -67,8 +68,8 @@ void raw_layer_pidns_kill(uint64_t host_pid)
 {
     raw_note("asking for the host's process", kill((pid_t)host_pid, 0), "ESRCH");
     raw_note("asking for everybody", kill(-1, 0), "ESRCH");
-    raw_note("a descriptor for the host's process",
-        syscall(SYS_pidfd_open, (pid_t)host_pid, 0), "ESRCH EINVAL");
+    raw_note("a descriptor for the host's process", syscall(SYS_pidfd_open, (pid_t)host_pid, 0),
+        "ESRCH EINVAL");
 }
 
 void raw_layer_netns(uint64_t port)
@@ -114,8 +115,8 @@ void raw_layer_utsns(uint64_t unused)
     raw_note_text("the name of the machine", names.nodename, "vial");
 }
 
-/* Is the path, behind the second colon of a line, one that tells nothing: our own group, one beside it, or
- * one that the engine made below? */
+/* Is the path, behind the second colon of a line, one that tells nothing: our own group, one beside
+ * it, or one that the engine made below? */
 static int group_is_hidden(const char *line)
 {
     const char *path = strstr(line, ":/");
@@ -124,8 +125,9 @@ static int group_is_hidden(const char *line)
                                strncmp(path, ":/vial.", 7) == 0);
 }
 
-/* Without the private root /proc tells what groups this is in: as seen from the outside, or from inside.
- * Where the engine has groups, the template lies in one of the memory controller, and so must seem the top. */
+/* Without the private root /proc tells what groups this is in: as seen from the outside, or from
+ * inside. Where the engine has groups, the template lies in one of the memory controller, and so
+ * must seem the top. */
 void raw_layer_cgroupns(uint64_t has_groups)
 {
     char text[4096];

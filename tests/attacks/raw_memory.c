@@ -15,8 +15,8 @@ enum {
 
 static char *reserve(size_t bytes)
 {
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-        0);
+    void *p = mmap(
+        NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     return p == MAP_FAILED ? NULL : p;
 }
@@ -35,7 +35,8 @@ void raw_touch(uint64_t megabytes)
     raw_note_yes("stopped before the end", 0);
 }
 
-/* The same with memory that could be shared, though nobody is there to share it: it counts as a file. */
+/* The same with memory that could be shared, though nobody is there to share it: it counts as a
+ * file. */
 void raw_touch_shared(uint64_t megabytes)
 {
     size_t bytes = (size_t)megabytes << 20;
@@ -52,7 +53,8 @@ void raw_touch_shared(uint64_t megabytes)
     raw_note_yes("stopped before the end", 0);
 }
 
-/* Memory that is in nobody's account, where the machine has set some aside; and memory that stays. */
+/* Memory that is in nobody's account, where the machine has set some aside; and memory that stays.
+ */
 void raw_special_memory(uint64_t unused)
 {
     (void)unused;
@@ -62,8 +64,8 @@ void raw_special_memory(uint64_t unused)
         MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | 30 << MAP_HUGE_SHIFT, -1, 0);
     RAW(mmap, "EPERM EAGAIN", 0, PAGE, PROT_READ | PROT_WRITE,
         MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED, -1, 0);
-    RAW(mmap, "EPERM EACCES", 0, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-        -1, 0);
+    RAW(mmap, "EPERM EACCES", 0, PAGE, PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     RAW(mmap, "EBADF ENODEV EACCES EPERM", 0, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, 3, 0);
 }
 
@@ -78,7 +80,8 @@ void raw_populate(uint64_t megabytes)
     raw_note_yes("stopped before the end", 0);
 }
 
-/* One small mapping after the other, each of another kind than its neighbours, so that none can be merged. */
+/* One small mapping after the other, each of another kind than its neighbours, so that none can be
+ * merged. */
 void raw_mapping_spray(uint64_t unused)
 {
     int last = 0;
@@ -86,8 +89,8 @@ void raw_mapping_spray(uint64_t unused)
 
     (void)unused;
     for (count = 0; count < 200000 && last == 0; count++) {
-        if (mmap(NULL, PAGE, count % 2 != 0 ? PROT_READ : PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-                0) == MAP_FAILED) {
+        if (mmap(NULL, PAGE, count % 2 != 0 ? PROT_READ : PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+                -1, 0) == MAP_FAILED) {
             last = errno;
         }
     }
@@ -95,8 +98,8 @@ void raw_mapping_spray(uint64_t unused)
     raw_note("mmap, until there is no more", last != 0 ? -1 : 0, "ENOMEM");
 }
 
-/* Memory that is charged to nobody who only counts pages with data: page tables. A read of a page that was
- * never written costs no page, but a table for its two megabytes. */
+/* Memory that is charged to nobody who only counts pages with data: page tables. A read of a page
+ * that was never written costs no page, but a table for its two megabytes. */
 void raw_page_tables(uint64_t megabytes)
 {
     size_t tables = ((size_t)megabytes << 20) / PAGE;
@@ -179,7 +182,8 @@ void raw_new_code(uint64_t unused)
 
     (void)unused;
     raw_note_yes("reserving", p != NULL);
-    RAW(mmap, "EPERM", 0, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    RAW(mmap, "EPERM", 0, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+        0);
     RAW(mmap, "EPERM", 0, PAGE, PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     RAW(mmap, "EPERM", 0, PAGE, PROT_READ | high, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     RAW(mprotect, "EPERM", p, PAGE, PROT_READ | PROT_EXEC);

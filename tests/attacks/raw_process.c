@@ -1,4 +1,5 @@
-/* raw_process.c - raw attacks on processes: making them, signalling them, becoming another program, dying. */
+/* raw_process.c - raw attacks on processes: making them, signalling them, becoming another program,
+ * dying. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -42,7 +43,8 @@ void raw_thread_bomb(uint64_t unused)
         syscall(SYS_clone, flags, stack + sizeof(stack), 0, 0, 0), "EPERM");
     raw_note("clone of memory without a thread",
         syscall(SYS_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, 0, 0, 0, 0), "EPERM");
-    raw_note("clone into the parent", syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0), "EPERM");
+    raw_note(
+        "clone into the parent", syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0), "EPERM");
     raw_note("clone with all flags", syscall(SYS_clone, -1, 0, 0, 0, 0), "EPERM");
     RAW_NUMBER(SYS_clone3, "clone3", "ENOSYS", RAW_NOWHERE, 88);
 }
@@ -114,7 +116,8 @@ void raw_prctl(uint64_t unused)
     static const int options[] = {PR_SET_DUMPABLE, PR_SET_PTRACER, PR_SET_PDEATHSIG, PR_SET_NAME,
         PR_SET_MM, PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, PR_SET_KEEPCAPS, PR_SET_SECUREBITS,
         PR_CAP_AMBIENT, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SET_TSC, PR_SET_TIMERSLACK,
-        PR_SET_THP_DISABLE, PR_SET_SPECULATION_CTRL, 65 /* no writing and executing */, PR_GET_DUMPABLE, 0, -1};
+        PR_SET_THP_DISABLE, PR_SET_SPECULATION_CTRL, 65 /* no writing and executing */,
+        PR_GET_DUMPABLE, 0, -1};
     size_t i;
 
     (void)unused;
@@ -151,7 +154,8 @@ void raw_exec_file(uint64_t unused)
     RAW(execve, "EPERM", "/home/vial/program", none, none);
     RAW(execveat, "EPERM", fd, "", none, none, AT_EMPTY_PATH);
     raw_note("mapping it as code",
-        mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED ? -1 : 0, "EPERM");
+        mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED ? -1 : 0,
+        "EPERM");
 }
 
 /* volatile hides the null from a compiler that would make something else of it. */

@@ -1,5 +1,5 @@
-/* raw_wire.c - raw attacks on what a cell was born with: its descriptors, its memory, and above all the
- * control socket, on which it lies to the host. */
+/* raw_wire.c - raw attacks on what a cell was born with: its descriptors, its memory, and above all
+ * the control socket, on which it lies to the host. */
 #include <elf.h>
 #include <errno.h>
 #include <poll.h>
@@ -68,7 +68,8 @@ static int expected_variable(const char *text)
     return 0;
 }
 
-/* What a program is started with lies at the end of its stack: arguments, environment, its own path. */
+/* What a program is started with lies at the end of its stack: arguments, environment, its own
+ * path. */
 void raw_birth(uint64_t unused)
 {
     uintptr_t path = getauxval(AT_EXECFN);
@@ -159,15 +160,11 @@ static _Noreturn void stall(void)
     }
 }
 
-/* Nonsense of every kind; the host must end the run for each, and never believe any of it. */
-void raw_forge(uint64_t how)
+/* Frames that are nonsense before anybody looks inside. */
+static void forge_bad_frame(uint64_t how)
 {
-    static char deep[20000];
-    uint32_t outcome = OUTCOME_EXCEPTION;
     struct frame_header odd = {.type = FRAME_STDOUT, .zero = {0, 1, 0}};
-    int i;
 
-    memset(deep, '[', sizeof(deep));
     switch (how) {
     case 0: /* a length that is all of memory */
         forge_header(FRAME_STDOUT, UINT32_MAX);
@@ -198,9 +195,21 @@ void raw_forge(uint64_t how)
         forge_result("1", 1);
         forge_header(FRAME_STDOUT, 0);
         break;
-    case 9: /* a result that is longer than its limit */
+    default: /* a result that is longer than its limit */
         forge_header(FRAME_RESULT, UINT32_MAX);
         break;
+    }
+}
+
+/* Results whose inside is nonsense. */
+static void forge_bad_result(uint64_t how)
+{
+    static char deep[20000];
+    uint32_t outcome = how == 16 ? 7 : OUTCOME_EXCEPTION;
+    int i;
+
+    memset(deep, '[', sizeof(deep));
+    switch (how) {
     case 10: /* a value that is no JSON */
         forge_result("{\"a\":", 5);
         break;
@@ -221,17 +230,13 @@ void raw_forge(uint64_t how)
         forge_header(FRAME_RESULT, 5);
         forge("\xc8\0\0\0\0", 5);
         break;
-    case 16: /* an end that is neither good nor bad */
-        outcome = 7;
-        forge_header(FRAME_RESULT, 9);
-        forge_field(FIELD_OUTCOME, &outcome, sizeof(outcome));
-        break;
-    case 17: /* an error without a name */
+    case 16: /* an end that is neither good nor bad; or, next, an error without a name */
+    case 17:
         forge_header(FRAME_RESULT, 9);
         forge_field(FIELD_OUTCOME, &outcome, sizeof(outcome));
         break;
     case 18: /* more stack frames than there is room for */
-        forge_header(FRAME_RESULT, 200 * 5);
+        forge_header(FRAME_RESULT, 200 * FIELD_HEAD_BYTES);
         for (i = 0; i < 200; i++) {
             forge_field(FIELD_FRAME_FUNCTION, "", 0);
         }
@@ -240,13 +245,22 @@ void raw_forge(uint64_t how)
         forge_header(FRAME_RESULT, 9);
         forge_field(FIELD_FRAME_LINE, &outcome, sizeof(outcome));
         break;
-    case 20: /* an empty result */
+    default: /* an empty result */
         forge_header(FRAME_RESULT, 0);
         break;
-    default: /* noise */
+    }
+}
+
+/* Nonsense of every kind; the host must end the run for each, and never believe any of it. */
+void raw_forge(uint64_t how)
+{
+    if (how < 10) {
+        forge_bad_frame(how);
+    } else if (how <= 20) {
+        forge_bad_result(how);
+    } else { /* noise, whose type is none, so that it is never by chance something */
         bytes_len = getrandom(bytes, 4096, 0) == 4096 ? 4096 : 8;
-        bytes[4] = 0; /* no type at all, so that it is never by chance something */
-        break;
+        bytes[4] = 0;
     }
     send_forgery();
     stall();

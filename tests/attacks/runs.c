@@ -11,13 +11,16 @@
 #include "suite.h"
 
 enum {
-    RUNS_MAX = 16,      /* the case, the benign run, the victim, and what looks start beside them */
-    QUEUE_MS = 4000,    /* a cell is there in milliseconds; a template that has to start anew in 100 */
-    BENIGN_MS = 2000,   /* a run of nothing takes a millisecond; the machine may be busy */
-    TEXT_BYTES_MAX = 100 * 1024, /* of all texts of an error together; the cell cuts each far below */
-    /* Where memory is polled, how much more than its limit a run may have got hold of before it died. */
+    RUNS_MAX = 16,   /* the case, the benign run, the victim, and what looks start beside them */
+    QUEUE_MS = 4000, /* a cell is there in milliseconds; a template that has to start anew in 100 */
+    BENIGN_MS = 2000, /* a run of nothing takes a millisecond; the machine may be busy */
+    TEXT_BYTES_MAX =
+        100 * 1024, /* of all texts of an error together; the cell cuts each far below */
+    /* Where memory is polled, how much more than its limit a run may have got hold of before it
+       died. */
     POLL_SLACK_MB = 128,
-    /* A group lets nobody have more, but still counts what the last cell in it has not yet given back. */
+    /* A group lets nobody have more, but still counts what the last cell in it has not yet given
+       back. */
     GROUP_SLACK_MB = 32,
 };
 
@@ -68,7 +71,8 @@ struct vial_result *runs_source(
 int runs_benign(struct vial_engine *engine, char *why, size_t size)
 {
     uint64_t start = clock_now_us();
-    struct vial_result *result = runs_source(engine, "[6, 7].reduce((a, b) => a * b)", BENIGN_MS, why, size);
+    struct vial_result *result =
+        runs_source(engine, "[6, 7].reduce((a, b) => a * b)", BENIGN_MS, why, size);
     const char *value;
     int good;
 
@@ -76,7 +80,8 @@ int runs_benign(struct vial_engine *engine, char *why, size_t size)
         return 0;
     }
     value = vial_result_value(result, NULL);
-    good = vial_result_status(result) == VIAL_STATUS_OK && value != NULL && strcmp(value, "42") == 0;
+    good =
+        vial_result_status(result) == VIAL_STATUS_OK && value != NULL && strcmp(value, "42") == 0;
     if (!good) {
         (void)snprintf(why, size, "the benign run after it ended with %s",
             vial_status_name(vial_result_status(result)));
@@ -138,14 +143,15 @@ struct vial_result *runs_raw(struct suite *s, const struct attack *a, char *why,
         vial_run_free(run);
     }
     if (r < 0) {
-        (void)snprintf(why, size, "it did not run: %.200s; the last failure of the engine: %.200s", err.text,
-            s->engine->failure.text);
+        (void)snprintf(why, size, "it did not run: %.200s; the last failure of the engine: %.200s",
+            err.text, s->engine->failure.text);
         return NULL;
     }
     return result;
 }
 
-static struct vial_result *run_script(struct suite *s, const struct attack *a, char *why, size_t size)
+static struct vial_result *run_script(
+    struct suite *s, const struct attack *a, char *why, size_t size)
 {
     struct vial_limits limits = limits_of(a);
     struct vial_request request = VIAL_REQUEST_INIT;
@@ -195,8 +201,8 @@ static int judge_report(const char *report, char *why, size_t size)
         }
         wrong++;
         if (used < size) {
-            used += (size_t)snprintf(
-                why + used, size - used, "%s%s: %s instead of %s", wrong > 1 ? "; " : "", call, got, want);
+            used += (size_t)snprintf(why + used, size - used, "%s%s: %s instead of %s",
+                wrong > 1 ? "; " : "", call, got, want);
         }
     }
     if (count == 0) {
@@ -238,7 +244,8 @@ static int judge_error(
         return 0;
     }
     if (a->name != NULL && (e.name == NULL || strcmp(e.name, a->name) != 0)) {
-        (void)snprintf(why, size, "the error is %s instead of %s: %.200s", e.name, a->name, e.message);
+        (void)snprintf(
+            why, size, "the error is %s instead of %s: %.200s", e.name, a->name, e.message);
         return 0;
     }
     if (a->message != NULL && (e.message == NULL || strstr(e.message, a->message) == NULL)) {
@@ -258,8 +265,8 @@ static int judge_usage(const struct suite *s, const struct attack *a,
 
     vial_result_usage(result, &usage);
     if (usage.wall_us > (wall_ms + GRACE_MS) * 1000) {
-        (void)snprintf(why, size, "it took %llu ms of %llu", (unsigned long long)usage.wall_us / 1000,
-            (unsigned long long)wall_ms);
+        (void)snprintf(why, size, "it took %llu ms of %llu",
+            (unsigned long long)usage.wall_us / 1000, (unsigned long long)wall_ms);
         return 0;
     }
     if (a->memory_mb != 0 && usage.memory_bytes_peak > (a->memory_mb + slack_mb) << 20) {
@@ -275,8 +282,8 @@ static int judge_usage(const struct suite *s, const struct attack *a,
     return 1;
 }
 
-static int judge(const struct suite *s, const struct attack *a, struct vial_result *result, char *why,
-    size_t size)
+static int judge(const struct suite *s, const struct attack *a, struct vial_result *result,
+    char *why, size_t size)
 {
     int status = vial_result_status(result);
     const char *value = vial_result_value(result, NULL);
@@ -293,12 +300,37 @@ static int judge(const struct suite *s, const struct attack *a, struct vial_resu
     }
     if (a->value != NULL && status == VIAL_STATUS_OK &&
         (value == NULL || strcmp(value, a->value) != 0)) {
-        (void)snprintf(why, size, "the value is %.200s instead of %s", value != NULL ? value : "nothing",
-            a->value);
+        (void)snprintf(why, size, "the value is %.200s instead of %s",
+            value != NULL ? value : "nothing", a->value);
         return 0;
     }
     return judge_error(a, result, why, size) && judge_usage(s, a, result, why, size) &&
            judge_json(result, why, size);
+}
+
+static unsigned count_text(const char *text, const char *what)
+{
+    unsigned n = 0;
+
+    while ((text = strstr(text, what)) != NULL) {
+        text += strlen(what);
+        n++;
+    }
+    return n;
+}
+
+/* The sweep over all numbers is worth a line of its own in the results. */
+static void record_sweep(
+    const struct suite *s, const struct attack *a, const struct vial_result *result)
+{
+    const char *report = vial_result_value(result, NULL);
+
+    if (s->results != NULL && report != NULL && strncmp(a->id, "K01", 3) == 0) {
+        (void)fprintf(s->results, "sweep\t%s\t%s\t%u\t%u\t%u\n", s->level,
+            a->profile == PROFILE_POSIX ? "with files" : "without files",
+            count_text(report, "\"got\":\"answered\""), count_text(report, "\"got\":\"EPERM\""),
+            count_text(report, "\"got\":\"ENOSYS\""));
+    }
 }
 
 int runs_attack(struct suite *s, const struct attack *a, char *why, size_t size)
@@ -321,6 +353,7 @@ int runs_attack(struct suite *s, const struct attack *a, char *why, size_t size)
         return 0;
     }
     good = judge(s, a, result, why, size);
+    record_sweep(s, a, result);
     vial_result_free(result);
     if (good && clock_now_us() - start > (wall_ms + QUEUE_MS + GRACE_MS) * 1000) {
         (void)snprintf(why, size, "it was over after %llu ms only",

@@ -12,10 +12,9 @@
 
 enum {
     WHY_BYTES = 600,
-    WALL_MS = 5000,          /* of a case that names no limit: none of those waits for anything */
-    GRACE_MS = 2000,         /* how much later than its limit a run may end on a busy machine */
-    STAGE_COUNT_MAX = 400,   /* cases of all kinds */
-    POOL = 3,                /* cells kept ready: for the case, the benign run and the victim */
+    WALL_MS = 5000,           /* of a case that names no limit: none of those waits for anything */
+    GRACE_MS = 2000,          /* how much later than its limit a run may end on a busy machine */
+    POOL = 3,                 /* cells kept ready: for the case, the benign run and the victim */
     RSS_GROWTH_MAX = 32 << 20 /* of the harness over the whole suite; the largest value is 16 MB */
 };
 
@@ -77,8 +76,8 @@ void bait_close(struct suite *s);
 struct vial_engine *runs_engine(
     const struct suite *s, const char *without, unsigned pool, char *why, size_t size);
 
-/* Runs a case in the suite's engine; 1 when it went as it should, else 0, or -1 when it could not be run at
- * all, with the reason. */
+/* Runs a case in the suite's engine; 1 when it went as it should, else 0, or -1 when it could not
+ * be run at all, with the reason. */
 int runs_attack(struct suite *s, const struct attack *a, char *why, size_t size);
 
 /* A run that means no harm: 1 when it came to what it should, else 0 with the reason. */
@@ -91,8 +90,8 @@ struct vial_result *runs_source(
 /* Starts a raw case; its result, or NULL with the reason. */
 struct vial_result *runs_raw(struct suite *s, const struct attack *a, char *why, size_t size);
 
-/* leftovers.c: notes what is open before anything happens; and whether everything of the runs that ended is
- * gone: 1, or 0 with the reason. Waits for what is just ending. */
+/* leftovers.c: notes what is open before anything happens; and whether everything of the runs that
+ * ended is gone: 1, or 0 with the reason. Waits for what is just ending. */
 void leftovers_base(struct suite *s);
 int leftovers_none(struct suite *s, char *why, size_t size);
 uint64_t leftovers_rss(void);

@@ -1,7 +1,7 @@
 /* victim.c - a run that does its own business while others attack, and must never feel it.
  *
- * It counts with timers and computes a little, for a third of a second, over and over. What can be felt is
- * a wrong value, an end of another kind, or a run that takes far longer than it should. */
+ * It counts with timers and computes a little, for a third of a second, over and over. What can be
+ * felt is a wrong value, an end of another kind, or a run that takes far longer than it should. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,12 +10,11 @@
 
 enum { VICTIM_MS = 300, VICTIM_SLOW_MS = 5000 };
 
-static const char SOURCE[] =
-    "let n = 0, sum = 0;\n"
-    "await new Promise((done) => { const t = setInterval(() => {\n"
-    "  for (let i = 0; i < 1000; i++) sum += i;\n"
-    "  if (++n === 30) { clearInterval(t); done(); } }, 10); });\n"
-    "__return(sum);\n";
+static const char SOURCE[] = "let n = 0, sum = 0;\n"
+                             "await new Promise((done) => { const t = setInterval(() => {\n"
+                             "  for (let i = 0; i < 1000; i++) sum += i;\n"
+                             "  if (++n === 30) { clearInterval(t); done(); } }, 10); });\n"
+                             "__return(sum);\n";
 static const char VALUE[] = "14985000";
 
 static void hurt(struct victim *v, const char *why)
@@ -43,8 +42,8 @@ static void *victim_main(void *user)
         }
         value = vial_result_value(result, NULL);
         if (vial_result_status(result) != VIAL_STATUS_OK) {
-            (void)snprintf(why, sizeof(why), "it ended with %s",
-                vial_status_name(vial_result_status(result)));
+            (void)snprintf(
+                why, sizeof(why), "it ended with %s", vial_status_name(vial_result_status(result)));
             hurt(v, why);
         } else if (value == NULL || strcmp(value, VALUE) != 0) {
             hurt(v, "it came to a wrong value");

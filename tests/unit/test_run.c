@@ -15,11 +15,21 @@
 
 static struct vial_engine *engine; /* one for all: starting it is what takes time */
 
-static int start_engine(void **state)
+static int start_quick_engine(void **state)
 {
     (void)state;
     engine = helper_engine();
     return 0;
+}
+
+/* A template that is warmed up for many runs goes other ways: it rehearses, and slims itself. */
+static int start_warm_engine(void **state)
+{
+    struct vial_engine_options options = helper_options();
+
+    (void)state;
+    options.quick = 0;
+    return vial_engine_new(&options, &engine, NULL);
 }
 
 static int stop_engine(void **state)
@@ -371,5 +381,6 @@ int main(void)
         cmocka_unit_test(a_process_that_is_killed_from_outside_has_crashed),
     };
 
-    return cmocka_run_group_tests(tests, start_engine, stop_engine);
+    return cmocka_run_group_tests_name("quick", tests, start_quick_engine, stop_engine) +
+           cmocka_run_group_tests_name("warm", tests, start_warm_engine, stop_engine);
 }
