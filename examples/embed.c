@@ -1,4 +1,5 @@
-/* embed.c - a host program: runs three guest programs in one engine and prints their result objects.
+/* embed.c - a host program: runs three guest programs in one engine and prints their result
+ * objects.
  *
  * cc embed.c $(pkg-config --cflags --libs vial) -o embed */
 #include <stdio.h>

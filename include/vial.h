@@ -8,13 +8,13 @@
  *
  *     vial_run_start -> vial_run_wait (-> vial_run_cancel, from anywhere) -> vial_run_free
  *
- * Objects are opaque. Whatever a *_new, *_start or *_wait function stores belongs to the caller, who
- * gives it back to the matching *_free; every *_free accepts NULL. Strings passed in need to live only
- * until the call that takes them returns, unless said otherwise. An engine may be used by many threads
- * at once; a run is waited for by one thread and may be cancelled by any other.
+ * Objects are opaque. Whatever a *_new, *_start or *_wait function stores belongs to the caller,
+ * who gives it back to the matching *_free; every *_free accepts NULL. Strings passed in need to
+ * live only until the call that takes them returns, unless said otherwise. An engine may be used by
+ * many threads at once; a run is waited for by one thread and may be cancelled by any other.
  *
- * A guest that throws, loops or eats memory is an ordinary result with a status. A negative return code
- * means that vial itself could not do its job.
+ * A guest that throws, loops or eats memory is an ordinary result with a status. A negative return
+ * code means that vial itself could not do its job.
  */
 #ifndef VIAL_H
 #define VIAL_H
@@ -32,12 +32,12 @@ extern "C" {
 /* Functions that can fail return 0, or one of these negative codes. Codes are never renumbered. */
 enum vial_code {
     VIAL_OK = 0,
-    VIAL_E_INVALID = -1,  /* an argument is malformed: the caller's bug */
-    VIAL_E_NOMEM = -2,    /* the host is out of memory, not the guest */
-    VIAL_E_SYS = -3,      /* the kernel refused: see vial_error.sys */
-    VIAL_E_BUSY = -4,     /* no cell became free in time: retry later */
+    VIAL_E_INVALID = -1,   /* an argument is malformed: the caller's bug */
+    VIAL_E_NOMEM = -2,     /* the host is out of memory, not the guest */
+    VIAL_E_SYS = -3,       /* the kernel refused: see vial_error.sys */
+    VIAL_E_BUSY = -4,      /* no cell became free in time: retry later */
     VIAL_E_ISOLATION = -5, /* a layer of the wall that was required does not hold here */
-    VIAL_E_CELL = -6,     /* the cell program is missing, does not start, or broke the protocol */
+    VIAL_E_CELL = -6,      /* the cell program is missing, does not start, or broke the protocol */
 };
 
 /* Filled in on failure only, and only when the caller passed one. It owns nothing. */
@@ -57,63 +57,74 @@ enum vial_status {
     VIAL_STATUS_OUTPUT_LIMIT = 5, /* output went on long after its maximum */
     VIAL_STATUS_CALL_LIMIT = 6,   /* reserved for tool calls */
     VIAL_STATUS_DISK_LIMIT = 7,   /* reserved for files */
-    VIAL_STATUS_DENIED = 8,       /* the kernel stopped a system call no guest has a reason to make */
-    VIAL_STATUS_CANCELLED = 9,    /* vial_run_cancel was called */
-    VIAL_STATUS_CRASHED = 10,     /* the guest's process died of a signal or broke the protocol */
+    VIAL_STATUS_DENIED = 8,    /* the kernel stopped a system call no guest has a reason to make */
+    VIAL_STATUS_CANCELLED = 9, /* vial_run_cancel was called */
+    VIAL_STATUS_CRASHED = 10,  /* the guest's process died of a signal or broke the protocol */
 };
 
 /* Where the output of a guest goes. */
 enum vial_stream { VIAL_STDOUT = 1, VIAL_STDERR = 2 };
 
-/* The limits of one run. Start from VIAL_LIMITS_INIT, which means "the default" everywhere, then set
- * fields: 0 keeps the default, and no value means "unlimited". vial_limits_resolve tells what holds. */
+/* The limits of one run. Start from VIAL_LIMITS_INIT, which means "the default" everywhere, then
+ * set fields: 0 keeps the default, and no value means "unlimited". vial_limits_resolve tells what
+ * holds. */
 struct vial_limits {
-    uint32_t size;              /* sizeof as the caller was compiled */
-    uint32_t wall_ms_max;       /* from the start message to the end, waiting included */
-    uint32_t cpu_ms_max;        /* processor time, waiting excluded */
-    uint32_t timers_max;        /* timers pending at once */
-    uint64_t memory_bytes_max;  /* everything the guest adds to a fresh cell: heap and off-heap */
-    uint64_t stdout_bytes_max;  /* kept; what is beyond is counted and dropped */
-    uint64_t stderr_bytes_max;  /* likewise */
-    uint64_t value_bytes_max;   /* the value of the run, as JSON */
-    uint64_t disk_bytes_max;    /* all files of the cell together; also the largest single file */
-    uint32_t files_max;         /* files and directories in the cell's private tree */
-    uint32_t open_files_max;    /* descriptors open at once, the four of the cell included */
+    uint32_t size;             /* sizeof as the caller was compiled */
+    uint32_t wall_ms_max;      /* from the start message to the end, waiting included */
+    uint32_t cpu_ms_max;       /* processor time, waiting excluded */
+    uint32_t timers_max;       /* timers pending at once */
+    uint64_t memory_bytes_max; /* everything the guest adds to a fresh cell: heap and off-heap */
+    uint64_t stdout_bytes_max; /* kept; what is beyond is counted and dropped */
+    uint64_t stderr_bytes_max; /* likewise */
+    uint64_t value_bytes_max;  /* the value of the run, as JSON */
+    uint64_t disk_bytes_max;   /* all files of the cell together; also the largest single file */
+    uint32_t files_max;        /* files and directories in the cell's private tree */
+    uint32_t open_files_max;   /* descriptors open at once, the four of the cell included */
 };
-#define VIAL_LIMITS_INIT {.size = sizeof(struct vial_limits)}
+#define VIAL_LIMITS_INIT                                                                           \
+    {                                                                                              \
+        .size = sizeof(struct vial_limits)                                                         \
+    }
 
 /* How an engine is set up. Start from VIAL_ENGINE_OPTIONS_INIT. */
 struct vial_engine_options {
-    uint32_t size;             /* sizeof as the caller was compiled */
-    uint32_t pool_count;       /* cells kept ready; 0 means the default of 8 */
-    uint32_t runs_max;         /* runs at the same time; 0 means the default of 64 */
-    uint32_t queue_count_max;  /* runs that may wait for a cell; 0 means the default of 256 */
-    uint32_t queue_ms_max;     /* how long each waits at most; 0 means the default of 10 s */
-    uint32_t no_jit;           /* not 0: interpret only, a smaller attack surface at a tenth of the speed */
-    uint32_t quick;            /* not 0: for one run, start soon instead of warming up for many */
-    const char *cell_path;     /* the program of the cells; NULL: beside libvial, then as installed */
-    const char *require;       /* layers that must hold, separated by commas; NULL: none beyond the basis */
+    uint32_t size;            /* sizeof as the caller was compiled */
+    uint32_t pool_count;      /* cells kept ready; 0 means the default of 8 */
+    uint32_t runs_max;        /* runs at the same time; 0 means the default of 64 */
+    uint32_t queue_count_max; /* runs that may wait for a cell; 0 means the default of 256 */
+    uint32_t queue_ms_max;    /* how long each waits at most; 0 means the default of 10 s */
+    uint32_t no_jit; /* not 0: interpret only, a smaller attack surface at a tenth of the speed */
+    uint32_t quick;  /* not 0: for one run, start soon instead of warming up for many */
+    const char *cell_path; /* the program of the cells; NULL: beside libvial, then as installed */
+    const char
+        *require; /* layers that must hold, separated by commas; NULL: none beyond the basis */
 };
-#define VIAL_ENGINE_OPTIONS_INIT {.size = sizeof(struct vial_engine_options)}
+#define VIAL_ENGINE_OPTIONS_INIT                                                                   \
+    {                                                                                              \
+        .size = sizeof(struct vial_engine_options)                                                 \
+    }
 
-/* Called with each piece of output as it arrives, in the thread that waits for the run. The callback
- * sees at most the stream's limit; text past it is only counted. */
+/* Called with each piece of output as it arrives, in the thread that waits for the run. The
+ * callback sees at most the stream's limit; text past it is only counted. */
 typedef void (*vial_output_fn)(int stream, const char *bytes, size_t len, void *user);
 
 /* What to run. Start from VIAL_REQUEST_INIT. */
 struct vial_request {
-    uint32_t size;          /* sizeof as the caller was compiled */
-    uint32_t want_text;     /* not 0: also render the value as text, like a REPL */
-    const char *source;     /* UTF-8, need not end in NUL */
+    uint32_t size;      /* sizeof as the caller was compiled */
+    uint32_t want_text; /* not 0: also render the value as text, like a REPL */
+    const char *source; /* UTF-8, need not end in NUL */
     size_t source_len;
-    const char *name;       /* what stack traces call the source; NULL: "main.js" */
-    const char *input;      /* JSON text, the guest's global `input`; NULL: undefined */
+    const char *name;  /* what stack traces call the source; NULL: "main.js" */
+    const char *input; /* JSON text, the guest's global `input`; NULL: undefined */
     size_t input_len;
     const struct vial_limits *limits; /* NULL: the defaults */
     vial_output_fn on_output;         /* may be NULL; output is kept in the result in any case */
     void *user;                       /* for on_output */
 };
-#define VIAL_REQUEST_INIT {.size = sizeof(struct vial_request)}
+#define VIAL_REQUEST_INIT                                                                          \
+    {                                                                                              \
+        .size = sizeof(struct vial_request)                                                        \
+    }
 
 struct vial_engine;
 struct vial_run;
@@ -122,11 +133,12 @@ struct vial_result;
 /* "1.2.3" */
 VIAL_API const char *vial_version(void);
 
-/* Fills the defaults into *limits and checks it. VIAL_E_INVALID names the field that is out of range. */
+/* Fills the defaults into *limits and checks it. VIAL_E_INVALID names the field that is out of
+ * range. */
 VIAL_API VIAL_NODISCARD int vial_limits_resolve(struct vial_limits *limits, struct vial_error *err);
 
-/* Starts a template, proves its wall by violating it, and begins to fill the pool. Takes some 40 ms, or
- * half of that when quick; blocks until the engine can take runs. options may be NULL. */
+/* Starts a template, proves its wall by violating it, and begins to fill the pool. Takes some 40
+ * ms, or half of that when quick; blocks until the engine can take runs. options may be NULL. */
 VIAL_API VIAL_NODISCARD int vial_engine_new(
     const struct vial_engine_options *options, struct vial_engine **ret, struct vial_error *err);
 
@@ -144,18 +156,22 @@ VIAL_API void vial_engine_settle(struct vial_engine *engine, uint32_t ms);
 
 /* Numbers about the engine for monitoring and benchmarks. */
 struct vial_engine_stats {
-    uint32_t size;            /* sizeof as the caller was compiled */
-    uint32_t ready_count;     /* cells waiting in the pool */
-    uint32_t busy_count;      /* runs in progress */
-    uint32_t template_count;  /* templates started so far; more than 1 after a rotation or a death */
-    uint64_t run_count;       /* runs started so far */
-    int32_t template_pid;     /* in the host's pid namespace */
-    int32_t idle_cell_pid;    /* some waiting cell, or 0 */
+    uint32_t size;           /* sizeof as the caller was compiled */
+    uint32_t ready_count;    /* cells waiting in the pool */
+    uint32_t busy_count;     /* runs in progress */
+    uint32_t template_count; /* templates started so far; more than 1 after a rotation or a death */
+    uint64_t run_count;      /* runs started so far */
+    int32_t template_pid;    /* in the host's pid namespace */
+    int32_t idle_cell_pid;   /* some waiting cell, or 0 */
 };
-#define VIAL_ENGINE_STATS_INIT {.size = sizeof(struct vial_engine_stats)}
+#define VIAL_ENGINE_STATS_INIT                                                                     \
+    {                                                                                              \
+        .size = sizeof(struct vial_engine_stats)                                                   \
+    }
 VIAL_API void vial_engine_stats(struct vial_engine *engine, struct vial_engine_stats *stats);
 
-/* Runs to the end and stores what happened. Blocks for at most queue_ms_max + wall_ms_max and a grace. */
+/* Runs to the end and stores what happened. Blocks for at most queue_ms_max + wall_ms_max and a
+ * grace. */
 VIAL_API VIAL_NODISCARD int vial_run(struct vial_engine *engine, const struct vial_request *request,
     struct vial_result **ret, struct vial_error *err);
 
@@ -165,8 +181,8 @@ VIAL_API VIAL_NODISCARD int vial_run_start(struct vial_engine *engine,
 VIAL_API VIAL_NODISCARD int vial_run_wait(
     struct vial_run *run, struct vial_result **ret, struct vial_error *err);
 
-/* Stops the run from any thread. vial_run_wait then returns a result with status cancelled, unless the
- * run ended before. Async-signal-safe. */
+/* Stops the run from any thread. vial_run_wait then returns a result with status cancelled, unless
+ * the run ended before. Async-signal-safe. */
 VIAL_API void vial_run_cancel(struct vial_run *run);
 VIAL_API void vial_run_free(struct vial_run *run);
 
@@ -188,31 +204,38 @@ VIAL_API const char *vial_result_output(
 /* Why it is not ok; all NULL or 0 when it is. */
 struct vial_result_error {
     uint32_t size;
-    uint32_t line;           /* 1-based, in the source as submitted; 0 when unknown */
-    uint32_t column;         /* 1-based */
-    const char *name;        /* "TypeError", "WallLimit", ... */
+    uint32_t line;    /* 1-based, in the source as submitted; 0 when unknown */
+    uint32_t column;  /* 1-based */
+    const char *name; /* "TypeError", "WallLimit", ... */
     const char *message;
     const char *stack;       /* the guest's own frames only */
     const char *source_line; /* the text of that line */
     const char *hint;        /* what to do about it, when there is something to say */
 };
-#define VIAL_RESULT_ERROR_INIT {.size = sizeof(struct vial_result_error)}
+#define VIAL_RESULT_ERROR_INIT                                                                     \
+    {                                                                                              \
+        .size = sizeof(struct vial_result_error)                                                   \
+    }
 VIAL_API void vial_result_error(const struct vial_result *result, struct vial_result_error *error);
 
 /* What the run used. */
 struct vial_usage {
     uint32_t size;
     uint32_t reserved;
-    uint64_t wall_us;           /* start message to result */
+    uint64_t wall_us; /* start message to result */
     uint64_t cpu_us;
     uint64_t memory_bytes_peak; /* added to the fresh cell */
     uint64_t queue_us;          /* waiting for a cell */
     uint64_t host_us;           /* spent by the host on this run outside of the guest's wall time */
 };
-#define VIAL_USAGE_INIT {.size = sizeof(struct vial_usage)}
+#define VIAL_USAGE_INIT                                                                            \
+    {                                                                                              \
+        .size = sizeof(struct vial_usage)                                                          \
+    }
 VIAL_API void vial_result_usage(const struct vial_result *result, struct vial_usage *usage);
 
-/* The one result object as JSON text, made on the first call; NULL when there is no memory for it. */
+/* The one result object as JSON text, made on the first call; NULL when there is no memory for it.
+ */
 VIAL_API const char *vial_result_json(struct vial_result *result, size_t *len);
 
 #ifdef __cplusplus

@@ -1,9 +1,9 @@
 /* gen-filter.c - turns src/jail/filter_table.inc into BPF programs, at build time.
  *
- * Loading a filter costs about 1.8 us an instruction when it is a list, because the kernel runs it for
- * every system call number to learn which are always allowed. So each program is a binary tree over
- * ranges of numbers: the path to any answer is some eight comparisons. The template's program holds the
- * whole table; a profile's program holds only what differs from it for a cell. */
+ * Loading a filter costs about 1.8 us an instruction when it is a list, because the kernel runs it
+ * for every system call number to learn which are always allowed. So each program is a binary tree
+ * over ranges of numbers: the path to any answer is some eight comparisons. The template's program
+ * holds the whole table; a profile's program holds only what differs from it for a cell. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -36,10 +36,11 @@
 #endif
 
 enum {
-    NUMBERS_MAX = 1024,   /* far above the newest call */
-    NUMBER_LAST = 450,    /* set_mempolicy_home_node, the newest one in the headers this was written with */
-    VALUES_MAX = 24,      /* the longest list in the table is 16 */
-    PROGRAM_MAX = 4096,   /* BPF_MAXINSNS */
+    NUMBERS_MAX = 1024, /* far above the newest call */
+    NUMBER_LAST =
+        450, /* set_mempolicy_home_node, the newest one in the headers this was written with */
+    VALUES_MAX = 24,    /* the longest list in the table is 16 */
+    PROGRAM_MAX = 4096, /* BPF_MAXINSNS */
     X32_FIRST = 0x40000000
 };
 
@@ -74,15 +75,22 @@ static void set(long nr, struct rule rule)
     table[nr] = rule;
 }
 
-#define LIST(...) {__VA_ARGS__}
+#define LIST(...)                                                                                  \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
 #define COUNT(...) (sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
 #define CALL(name, w, reason) set(SYS_##name, (struct rule){.kind = ALLOW, .who = (w)});
-#define CALL_IN(name, w, a, reason, ...)                                                              \
-    set(SYS_##name, (struct rule){.kind = IN, .who = (w), .arg = (a), .values = LIST(__VA_ARGS__),     \
+#define CALL_IN(name, w, a, reason, ...)                                                           \
+    set(SYS_##name, (struct rule){.kind = IN,                                                      \
+                        .who = (w),                                                                \
+                        .arg = (a),                                                                \
+                        .values = LIST(__VA_ARGS__),                                               \
                         .values_count = COUNT(__VA_ARGS__)});
-#define CALL_CLEAR(name, w, a, bits, reason)                                                          \
-    set(SYS_##name,                                                                                   \
-        (struct rule){.kind = CLEAR, .who = (w), .arg = (a), .values = {(bits)}, .values_count = 1});
+#define CALL_CLEAR(name, w, a, bits, reason)                                                       \
+    set(SYS_##name,                                                                                \
+        (struct rule){                                                                             \
+            .kind = CLEAR, .who = (w), .arg = (a), .values = {(bits)}, .values_count = 1});
 #define CALL_NOSYS(name, reason) set(SYS_##name, (struct rule){.kind = NOSYS});
 #define CALL_KILL(name, reason) set(SYS_##name, (struct rule){.kind = KILL});
 
@@ -166,8 +174,7 @@ struct ranges {
 
 static void add_range(struct ranges *ranges, uint32_t first, const struct rule *rule)
 {
-    if (ranges->count > 0 &&
-        memcmp(&ranges->rule[ranges->count - 1], rule, sizeof(*rule)) == 0) {
+    if (ranges->count > 0 && memcmp(&ranges->rule[ranges->count - 1], rule, sizeof(*rule)) == 0) {
         return;
     }
     ranges->first[ranges->count] = first;
@@ -196,7 +203,8 @@ static unsigned tree_len(const struct ranges *ranges, unsigned from, unsigned to
     return (left > UINT8_MAX ? 2 : 1) + left + tree_len(ranges, middle, to);
 }
 
-/* A conditional jump reaches 255 instructions; over a longer left side an unconditional one helps. */
+/* A conditional jump reaches 255 instructions; over a longer left side an unconditional one helps.
+ */
 static void emit_tree(struct program *p, const struct ranges *ranges, unsigned from, unsigned to)
 {
     unsigned middle = (from + to) / 2;
@@ -238,7 +246,8 @@ static void make_template(struct program *p)
         plain.who = CELL; /* who does not matter here, and must not split ranges */
         add_range(&ranges, nr, &plain);
     }
-    add_range(&ranges, NUMBER_LAST + 1, &nosys); /* newer calls, and x32 numbers from X32_FIRST on */
+    add_range(
+        &ranges, NUMBER_LAST + 1, &nosys); /* newer calls, and x32 numbers from X32_FIRST on */
     emit_tree(p, &ranges, 0, ranges.count);
 }
 
@@ -263,7 +272,8 @@ static void make_profile(struct program *p, enum who most)
         }
         /* What the template's program refuses already may fall on either side: fewer ranges. */
     }
-    add_range(&ranges, NUMBER_LAST + 1, &allow); /* of two equal refusals the last loaded would speak */
+    add_range(
+        &ranges, NUMBER_LAST + 1, &allow); /* of two equal refusals the last loaded would speak */
     emit_tree(p, &ranges, 0, ranges.count);
 }
 

@@ -1,7 +1,8 @@
 /* buf.h - a growable run of bytes that is created with its maximum.
  *
- * Every buffer that a guest or a client can make longer is one of these, so "how large can it get" is
- * always answered where the buffer is made. Adding past the maximum fails and changes nothing. */
+ * Every buffer that a guest or a client can make longer is one of these, so "how large can it get"
+ * is always answered where the buffer is made. Adding past the maximum fails and changes nothing.
+ */
 #ifndef VIAL_BASE_BUF_H
 #define VIAL_BASE_BUF_H
 
@@ -11,7 +12,8 @@
 #include "vial.h"
 
 struct buf {
-    char *data; /* owned; NULL until the first byte; always followed by a NUL that len does not count */
+    char *data; /* owned; NULL until the first byte; always followed by a NUL that len does not
+                   count */
     size_t len;
     size_t capacity; /* without that NUL */
     size_t max;

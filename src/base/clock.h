@@ -1,4 +1,5 @@
-/* clock.h - the one clock that deadlines are made of: monotonic, so a jump of the wall clock moves none. */
+/* clock.h - the one clock that deadlines are made of: monotonic, so a jump of the wall clock moves
+ * none. */
 #ifndef VIAL_BASE_CLOCK_H
 #define VIAL_BASE_CLOCK_H
 

@@ -1,7 +1,8 @@
 /* error.h - how the library reports its own failures: a negative code and one sentence.
  *
- * vial__fail and its variants are the only ways to start an error; vial__wrap puts the place in front of
- * one that came from below. All of them return the code, so a caller writes `return vial__fail(...)`. */
+ * vial__fail and its variants are the only ways to start an error; vial__wrap puts the place in
+ * front of one that came from below. All of them return the code, so a caller writes `return
+ * vial__fail(...)`. */
 #ifndef VIAL_BASE_ERROR_H
 #define VIAL_BASE_ERROR_H
 

@@ -1,7 +1,8 @@
 /* attack.h - the place where the hostile suite puts raw system calls into a cell.
  *
- * A build configured with -Dmutation=true links tests/attacks/raw_*.c, and a cell asked for with CELL_ATTACK
- * runs one of them instead of guest code. In every other build there is no such code. */
+ * A build configured with -Dmutation=true links tests/attacks/raw_*.c, and a cell asked for with
+ * CELL_ATTACK runs one of them instead of guest code. In every other build there is no such code.
+ */
 #ifndef VIAL_CELL_ATTACK_H
 #define VIAL_CELL_ATTACK_H
 
@@ -13,7 +14,8 @@
 /* Remembers which attack this cell is for. */
 void attack_arm(const struct cell_spec *spec);
 
-/* Is this cell for an attack? Then it has happened, or happens now, and its report is JSON in *ret. */
+/* Is this cell for an attack? Then it has happened, or happens now, and its report is JSON in *ret.
+ */
 int attack_report(const char **ret, size_t *ret_len);
 #else
 static inline void attack_arm(const struct cell_spec *spec)

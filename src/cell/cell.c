@@ -1,7 +1,8 @@
 /* cell.c - see cell.h.
  *
- * Nothing of the host is in this process, and after confine_cell nothing of the kernel either that the
- * filter does not list. A failure of the cell itself ends it; the host sees the end of the socket. */
+ * Nothing of the host is in this process, and after confine_cell nothing of the kernel either that
+ * the filter does not list. A failure of the cell itself ends it; the host sees the end of the
+ * socket. */
 #include "cell/cell.h"
 
 #include <errno.h>

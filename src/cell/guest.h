@@ -1,7 +1,7 @@
 /* guest.h - what a language must offer to be run in a cell. Everything else about cells is common.
  *
- * The order of calls: warm in the first process, which may have threads; then, in each cell, reseed, touch
- * and at most one run. */
+ * The order of calls: warm in the first process, which may have threads; then, in each cell,
+ * reseed, touch and at most one run. */
 #ifndef VIAL_CELL_GUEST_H
 #define VIAL_CELL_GUEST_H
 
@@ -22,15 +22,15 @@ struct guest_start {
 };
 
 struct guest_ops {
-    /* Starts the engine and evaluates everything of ours; not quick: also goes the ways that runs go, so that
-     * what they need is compiled. 0, or -1 with a reason. */
+    /* Starts the engine and evaluates everything of ours; not quick: also goes the ways that runs
+     * go, so that what they need is compiled. 0, or -1 with a reason. */
     int (*warm)(int jit, int quick, const char **ret_why);
 
     /* Gives this cell random numbers of its own. 0, or -1. */
     int (*reseed)(const uint64_t seed[4]);
 
-    /* Goes the way of a run once, in a context that guest code never sees, so that the pages it needs are
-     * there before a run arrives. */
+    /* Goes the way of a run once, in a context that guest code never sees, so that the pages it
+     * needs are there before a run arrives. */
     void (*touch)(void);
 
     /* Goes it in the guest's context: for copies that will never have a run. */

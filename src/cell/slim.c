@@ -2,15 +2,15 @@
  *
  * The measures, each worth what it says on a machine where a page fault costs 2 us (docs/speed.md):
  *
- * - Libraries that only serve parts of the engine's package we never call (its GObject interface, the
- *   journal) are unmapped: 80 of 180 mappings less to copy and to tear down, and so much less code for an
- *   attacker to borrow from.
- * - The engine's code and the fullest parts of its heap move onto huge pages: a copy of the process copies
- *   one entry instead of 512, and code is found with far fewer walks through page tables.
- * - fork copies the page table of a mapping only when the mapping has a page of its own. One byte of each
- *   much used library is written back to itself, and from then on cells find its code mapped.
- * - A trial copy goes the whole way of a run and then looks which pages it wrote to. Cells ask for copies
- *   of just these in a few calls instead of 150 faults. */
+ * - Libraries that only serve parts of the engine's package we never call (its GObject interface,
+ * the journal) are unmapped: 80 of 180 mappings less to copy and to tear down, and so much less
+ * code for an attacker to borrow from.
+ * - The engine's code and the fullest parts of its heap move onto huge pages: a copy of the process
+ * copies one entry instead of 512, and code is found with far fewer walks through page tables.
+ * - fork copies the page table of a mapping only when the mapping has a page of its own. One byte
+ * of each much used library is written back to itself, and from then on cells find its code mapped.
+ * - A trial copy goes the whole way of a run and then looks which pages it wrote to. Cells ask for
+ * copies of just these in a few calls instead of 150 faults. */
 #include "cell/slim.h"
 
 #include <errno.h>
@@ -31,21 +31,22 @@
 
 enum {
     PAGE = 4096,
-    RANGES_MAX = 96,              /* a call each in every cell; more would cost what they save */
-    GAP_PAGES_MAX = 2,            /* copying two pages too many is cheaper than another call */
-    MAPS_BYTES_MAX = 512 * 1024,  /* /proc/self/smaps of some hundred mappings */
+    RANGES_MAX = 96,               /* a call each in every cell; more would cost what they save */
+    GAP_PAGES_MAX = 2,             /* copying two pages too many is cheaper than another call */
+    MAPS_BYTES_MAX = 512 * 1024,   /* /proc/self/smaps of some hundred mappings */
     MAPPING_BYTES_MAX = 256 << 20, /* larger ones are reservations with a few pages in them */
-    HOT_KIB = 48,                 /* a library with less in use is not worth a page of its own */
-    HUGE = 2 << 20,               /* a huge page of this processor */
-    CODE_BYTES_MAX = 64 << 20,    /* of code to copy; the engine has 28 MB */
-    FULL_PAGES_MIN = 96,          /* of 512: emptier parts of the heap stay on small pages */
+    HOT_KIB = 48,                  /* a library with less in use is not worth a page of its own */
+    HUGE = 2 << 20,                /* a huge page of this processor */
+    CODE_BYTES_MAX = 64 << 20,     /* of code to copy; the engine has 28 MB */
+    FULL_PAGES_MIN = 96,           /* of 512: emptier parts of the heap stay on small pages */
     LIBRARIES_MAX = 64,
 };
 
-/* Needed by libgio and libsystemd, which the engine's package links for interfaces that we never call. */
+/* Needed by libgio and libsystemd, which the engine's package links for interfaces that we never
+ * call. */
 static const char *const UNUSED[] = {"libgio-2.0.", "libgmodule-2.0.", "libgobject-2.0.", "libffi.",
-    "libmount.", "libblkid.", "libselinux.", "libpcre2-8.", "libsystemd.", "libgcrypt.", "libgpg-error.",
-    "liblzma.", "libzstd.", "liblz4.", "libcap.", "libz."};
+    "libmount.", "libblkid.", "libselinux.", "libpcre2-8.", "libsystemd.", "libgcrypt.",
+    "libgpg-error.", "liblzma.", "libzstd.", "liblz4.", "libcap.", "libz."};
 
 /* Bits of an entry of /proc/PID/pagemap. */
 static const uint64_t PRESENT = 1ULL << 63, OF_FILE = 1ULL << 61, EXCLUSIVE = 1ULL << 56;
@@ -101,7 +102,8 @@ static int note_library(struct dl_phdr_info *info, size_t size, void *user)
     for (i = 0; i < info->dlpi_phnum; i++) {
         if (info->dlpi_phdr[i].p_type == PT_LOAD) {
             start = (info->dlpi_addr + info->dlpi_phdr[i].p_vaddr) & ~(uintptr_t)(PAGE - 1);
-            end = (info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz + PAGE - 1) &
+            end = (info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz +
+                      PAGE - 1) &
                   ~(uintptr_t)(PAGE - 1);
             low = start < low ? start : low;
             high = end > high ? end : high;
@@ -151,7 +153,8 @@ static void each_mapping(void (*fn)(const struct mapping *m, void *user), void *
         if (next != NULL) {
             *next++ = '\0';
         }
-        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*s %*s %lu", &m.start, &m.end, flags, &inode) == 4) {
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*s %*s %lu", &m.start, &m.end, flags,
+                &inode) == 4) {
             m.prot = (flags[0] == 'r' ? PROT_READ : 0) | (flags[1] == 'w' ? PROT_WRITE : 0) |
                      (flags[2] == 'x' ? PROT_EXEC : 0);
             m.of_file = inode != 0;
@@ -180,8 +183,8 @@ static void share_one(const struct mapping *m, void *user)
 
 /* ---- huge pages ---- */
 
-/* Replaces the inner part of a large mapping of code or constants by a copy of it on huge pages. Nothing in
- * it runs meanwhile: this process has one thread, and it is here. */
+/* Replaces the inner part of a large mapping of code or constants by a copy of it on huge pages.
+ * Nothing in it runs meanwhile: this process has one thread, and it is here. */
 static void enlarge_one(const struct mapping *m, void *user)
 {
     uintptr_t start = (m->start + HUGE - 1) & ~(uintptr_t)(HUGE - 1);
@@ -240,7 +243,8 @@ static void collapse_one(const struct mapping *m, void *user)
     }
     for (; chunk + HUGE <= m->end; chunk += HUGE) {
         if (count_present(*pagemap_fd, chunk) >= FULL_PAGES_MIN) {
-            (void)madvise((void *)chunk, HUGE, MADV_COLLAPSE); /* missing before Linux 6.1: no harm */
+            (void)madvise(
+                (void *)chunk, HUGE, MADV_COLLAPSE); /* missing before Linux 6.1: no harm */
         }
     }
 }
@@ -280,7 +284,8 @@ static void scan_one(const struct mapping *m, void *user)
     while (page < m->end) {
         n = (m->end - page) / PAGE;
         n = n < sizeof(entries) / sizeof(entries[0]) ? n : sizeof(entries) / sizeof(entries[0]);
-        got = pread(s->pagemap_fd, entries, n * sizeof(entries[0]), (off_t)(page / PAGE * sizeof(entries[0])));
+        got = pread(s->pagemap_fd, entries, n * sizeof(entries[0]),
+            (off_t)(page / PAGE * sizeof(entries[0])));
         if (got <= 0) {
             return;
         }

@@ -1,17 +1,19 @@
 /* slim.h - making copies of the template cheap.
  *
- * What a cell costs is mostly what the kernel does with its memory: copying the list of mappings, breaking
- * the sharing of one page after the other, finding the pages of the libraries again. A template that will
- * make many cells prepares for that once. Nothing here changes what a program can see or do. */
+ * What a cell costs is mostly what the kernel does with its memory: copying the list of mappings,
+ * breaking the sharing of one page after the other, finding the pages of the libraries again. A
+ * template that will make many cells prepares for that once. Nothing here changes what a program
+ * can see or do. */
 #ifndef VIAL_CELL_SLIM_H
 #define VIAL_CELL_SLIM_H
 
-/* Template, while /proc is still visible: does all of it. touch is what a cell does before its run arrives;
- * rehearse goes the way of a run in the guest's context, and only a copy that is thrown away does it. */
+/* Template, while /proc is still visible: does all of it. touch is what a cell does before its run
+ * arrives; rehearse goes the way of a run in the guest's context, and only a copy that is thrown
+ * away does it. */
 void slim_template(void (*touch)(void), void (*rehearse)(void));
 
-/* Cell, first thing: gets its own copy of the pages that every run writes to, at once; not in a hurry: also of
- * those that the warm-up writes to. */
+/* Cell, first thing: gets its own copy of the pages that every run writes to, at once; not in a
+ * hurry: also of those that the warm-up writes to. */
 void slim_cell(int hurry);
 
 #endif

@@ -1,17 +1,18 @@
-/* template.c - the program of a language: warms the engine, confines itself, and forks cells on order.
+/* template.c - the program of a language: warms the engine, confines itself, and forks cells on
+ * order.
  *
- * It goes through three lives. The first process starts the engine, which makes a helper thread. It then
- * clones itself into new namespaces: the copy has only the one thread, while the engine still believes in
- * its helper and never starts another. That copy confines itself and is the template: it holds no secret,
- * sees no file, and does nothing but clone cells and report their ends. */
+ * It goes through three lives. The first process starts the engine, which makes a helper thread. It
+ * then clones itself into new namespaces: the copy has only the one thread, while the engine still
+ * believes in its helper and never starts another. That copy confines itself and is the template:
+ * it holds no secret, sees no file, and does nothing but clone cells and report their ends. */
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -212,7 +213,8 @@ int main(int argc, char **argv)
     pid_t pid;
 
     if (fcntl(FORK_CONTROL_FD, F_GETFD) < 0 || fcntl(FORK_HOST_FD, F_GETFD) < 0) {
-        static const char text[] = "This program is started by libvial and does nothing by itself.\n";
+        static const char text[] =
+            "This program is started by libvial and does nothing by itself.\n";
 
         (void)fd_write_all(2, text, sizeof(text) - 1);
         return 2;
@@ -229,7 +231,8 @@ int main(int argc, char **argv)
     namespace_read(&before);
     quiet_wait();
     pid = fork_clone(namespace_flags() | CLONE_PARENT, &pidfd);
-    if (pid < 0) { /* user namespaces are forbidden or used up: the lower level, and the host is told */
+    if (pid <
+        0) { /* user namespaces are forbidden or used up: the lower level, and the host is told */
         note.sys = errno;
         pid = fork_clone(CLONE_PARENT, &pidfd);
     }

@@ -157,9 +157,10 @@ static void print_help(void)
 {
     size_t i;
 
-    (void)printf("usage: vial bench [--json] [--only NAME]\n\n"
-                 "Measures in one run, so that the numbers can be compared with each other. Medians unless\n"
-                 "said otherwise. Parts:\n\n");
+    (void)printf(
+        "usage: vial bench [--json] [--only NAME]\n\n"
+        "Measures in one run, so that the numbers can be compared with each other. Medians unless\n"
+        "said otherwise. Parts:\n\n");
     for (i = 0; i < sizeof(PARTS) / sizeof(PARTS[0]); i++) {
         (void)printf("  %-17s %s\n", PARTS[i].name, PARTS[i].help);
     }
@@ -236,7 +237,8 @@ int cmd_bench(int argc, char **argv)
     cli_args_init(&a, argc, argv);
     while (cli_args_next(&a)) {
         if (a.option == NULL) {
-            return cli_fail(EXIT_USAGE, "vial bench takes no \"%s\"; --only NAME runs one part", a.word);
+            return cli_fail(
+                EXIT_USAGE, "vial bench takes no \"%s\"; --only NAME runs one part", a.word);
         }
         if (strcmp(a.option, "--help") == 0 || strcmp(a.option, "-h") == 0) {
             print_help();
@@ -253,7 +255,8 @@ int cmd_bench(int argc, char **argv)
                 return EXIT_USAGE;
             }
             if (!is_part(only)) {
-                return cli_fail(EXIT_USAGE, "there is no part \"%s\"; `vial bench --help` lists them", only);
+                return cli_fail(
+                    EXIT_USAGE, "there is no part \"%s\"; `vial bench --help` lists them", only);
             }
         } else {
             return cli_unknown_option("bench", a.option, known);

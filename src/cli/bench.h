@@ -34,7 +34,8 @@ void bench_line(struct bench *b, const char *format, ...) __attribute__((format(
 struct vial_engine *bench_engine_no_jit(struct bench *b);
 
 /* Runs source once and gives the time from call to return; 0 after a message when it is not ok. */
-uint64_t bench_run(struct vial_engine *engine, const char *source, size_t len, struct vial_usage *usage);
+uint64_t bench_run(
+    struct vial_engine *engine, const char *source, size_t len, struct vial_usage *usage);
 
 /* bench_floor.c: what the kernel asks for a bare process as large as the template. */
 int bench_floor(struct bench *b);

@@ -1,5 +1,6 @@
-/* bench_floor.c - the floor: what the kernel asks for making and ending a process as large as the template,
- * with nothing in it. A run cannot be had for less unless its process was made ahead of time. */
+/* bench_floor.c - the floor: what the kernel asks for making and ending a process as large as the
+ * template, with nothing in it. A run cannot be had for less unless its process was made ahead of
+ * time. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,8 +22,8 @@ enum {
     UNSEEN_HUGE_BYTES = 26 << 20, /* the engine's code, see src/cell/slim.c */
 };
 
-/* How large the template is. A plain user cannot look at its mappings; then the floor has none of these and
- * comes out lower, that is harder to reach. */
+/* How large the template is. A plain user cannot look at its mappings; then the floor has none of
+ * these and comes out lower, that is harder to reach. */
 struct size {
     uint64_t small_bytes; /* of its own, on small pages */
     uint64_t huge_bytes;  /* of its own, on huge pages */
@@ -64,7 +65,8 @@ static void grow(const struct size *size)
 
     grow_by(size->small_bytes, MADV_NOHUGEPAGE);
     grow_by(size->huge_bytes, MADV_HUGEPAGE);
-    for (i = 0; i < size->mappings; i += 2) { /* two each: protection differs, so they do not merge */
+    for (i = 0; i < size->mappings;
+         i += 2) { /* two each: protection differs, so they do not merge */
         p = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (p != MAP_FAILED) {
             *p = 1;
@@ -118,7 +120,9 @@ int bench_floor(struct bench *b)
     (void)close(pipe_fds[0]);
     (void)waitpid(pid, NULL, 0);
     b->floor_us = bench_times_at(&times, 50);
-    bench_line(b, "floor             p50 %5llu us   p95 %5llu us   (fork, exit, wait; %.1f MB, %.1f MB more in huge pages, %u mappings)",
+    bench_line(b,
+        "floor             p50 %5llu us   p95 %5llu us   (fork, exit, wait; %.1f MB, %.1f MB more "
+        "in huge pages, %u mappings)",
         (unsigned long long)b->floor_us, (unsigned long long)bench_times_at(&times, 95),
         (double)size.small_bytes / 1048576, (double)size.huge_bytes / 1048576, size.mappings);
     if (b->json != NULL) {

@@ -1,4 +1,5 @@
-/* bench_process.c - whole processes: cold starts beside node's, memory, and what machine this is. */
+/* bench_process.c - whole processes: cold starts beside node's, memory, and what machine this is.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -102,10 +103,12 @@ int bench_cold(struct bench *b)
         return cli_fail(EXIT_OUR_FAILURE, "`vial run -e 1` failed");
     }
     if (theirs != 0) {
-        bench_line(b, "cold              %5.1f ms for `vial run -e 1`, %.1f ms for `node -e 1`: %.2f of it",
+        bench_line(b,
+            "cold              %5.1f ms for `vial run -e 1`, %.1f ms for `node -e 1`: %.2f of it",
             (double)ours / 1000, (double)theirs / 1000, (double)ours / (double)theirs);
     } else {
-        bench_line(b, "cold              %5.1f ms for `vial run -e 1` (no node here to compare with)",
+        bench_line(b,
+            "cold              %5.1f ms for `vial run -e 1` (no node here to compare with)",
             (double)ours / 1000);
     }
     if (b->json != NULL) {
@@ -135,10 +138,14 @@ int bench_memory(struct bench *b)
     rss = bench_proc_bytes(stats.template_pid, "status", "VmRSS:");
     own = bench_proc_bytes(stats.template_pid, "status", "RssAnon:");
     if (cell != 0) {
-        bench_line(b, "memory            %5.0f kB private in an idle cell; template %.1f MB, %.1f MB of it its own",
+        bench_line(b,
+            "memory            %5.0f kB private in an idle cell; template %.1f MB, %.1f MB of it "
+            "its own",
             (double)cell / 1024, (double)rss / 1048576, (double)own / 1048576);
     } else {
-        bench_line(b, "memory            template %.1f MB, %.1f MB of it its own (only root can look into a cell)",
+        bench_line(b,
+            "memory            template %.1f MB, %.1f MB of it its own (only root can look into a "
+            "cell)",
             (double)rss / 1048576, (double)own / 1048576);
     }
     if (b->json != NULL) {
@@ -187,8 +194,9 @@ int bench_machine(struct bench *b)
 
     processor_name(processor, sizeof(processor));
     (void)uname(&name);
-    bench_line(b, "machine           %ld x %s, %.0f GiB, Linux %s; isolation %s, vial %s", count, processor,
-        (double)memory / 1073741824, name.release, vial_engine_level(b->engine), vial_version());
+    bench_line(b, "machine           %ld x %s, %.0f GiB, Linux %s; isolation %s, vial %s", count,
+        processor, (double)memory / 1073741824, name.release, vial_engine_level(b->engine),
+        vial_version());
     if (b->json != NULL) {
         json_key(b->json, "machine");
         json_begin_object(b->json);

@@ -37,7 +37,8 @@ static void put_percentiles(struct bench *b, const char *name, struct bench_time
     json_end_object(b->json);
 }
 
-/* The pool is full before each run: this is the latency of a request that does not have to queue. */
+/* The pool is full before each run: this is the latency of a request that does not have to queue.
+ */
 static int measure_hot(struct bench *b, const char *name, const char *source, size_t len)
 {
     struct bench_times times = {0};
@@ -54,11 +55,12 @@ static int measure_hot(struct bench *b, const char *name, const char *source, si
         bench_times_add(&times, us);
     }
     bench_line(b, "%-17s p50 %5llu us   p95 %5llu us   p99 %5llu us%s", name,
-        (unsigned long long)bench_times_at(&times, 50), (unsigned long long)bench_times_at(&times, 95),
+        (unsigned long long)bench_times_at(&times, 50),
+        (unsigned long long)bench_times_at(&times, 95),
         (unsigned long long)bench_times_at(&times, 99),
-        b->floor_us == 0                                ? ""
+        b->floor_us == 0                            ? ""
         : bench_times_at(&times, 50) <= b->floor_us ? "   (at or below the floor)"
-                                                        : "   (above the floor)");
+                                                    : "   (above the floor)");
     put_percentiles(b, name, &times);
     bench_times_release(&times);
     return EXIT_FINE;
@@ -173,11 +175,14 @@ struct program {
 static const struct program PROGRAMS[] = {
     {"fib30", "function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); } fib(30)"},
     {"sieve5e6", "const n = 5e6, s = new Uint8Array(n + 1); let c = 0;"
-                 "for (let i = 2; i <= n; i++) { if (!s[i]) { c++; for (let j = i * 2; j <= n; j += i) s[j] = 1; } } c"},
-    {"json5mb", "const rows = []; for (let i = 0; i < 60000; i++) rows.push({id: i, name: 'row ' + i,"
-                "value: i / 7, tags: ['a', 'b'], ok: true}); const t = JSON.stringify(rows);"
-                "JSON.parse(t).length + ':' + t.length"},
-    {"sort1e6", "let x = 1; const a = Array.from({length: 1e6}, () => x = (x * 1103515245 + 12345) % 2147483648);"
+                 "for (let i = 2; i <= n; i++) { if (!s[i]) { c++; for (let j = i * 2; j <= n; j "
+                 "+= i) s[j] = 1; } } c"},
+    {"json5mb",
+        "const rows = []; for (let i = 0; i < 60000; i++) rows.push({id: i, name: 'row ' + i,"
+        "value: i / 7, tags: ['a', 'b'], ok: true}); const t = JSON.stringify(rows);"
+        "JSON.parse(t).length + ':' + t.length"},
+    {"sort1e6", "let x = 1; const a = Array.from({length: 1e6}, () => x = (x * 1103515245 + 12345) "
+                "% 2147483648);"
                 "a.sort((p, q) => p - q); a[0]"},
 };
 

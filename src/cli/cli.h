@@ -38,14 +38,16 @@ int cli_fail_library(const struct vial_error *err);
 /* A whole number in plain digits; 0, or -1. */
 int cli_number(const char *text, uint64_t *ret);
 
-/* Walks through the arguments. Options are --name VALUE or --name=VALUE, or -x VALUE; "--" ends them. */
+/* Walks through the arguments. Options are --name VALUE or --name=VALUE, or -x VALUE; "--" ends
+ * them. */
 struct cli_args {
     char **argv;
     int argc, at;
-    const char *option; /* the present one with its dashes, or NULL when the present one is a word */
-    const char *word;   /* the present word, or what followed the = of the option, or NULL */
-    int only_words;     /* behind "--" */
-    char name[64];      /* holds option when it was cut at its = */
+    const char
+        *option;      /* the present one with its dashes, or NULL when the present one is a word */
+    const char *word; /* the present word, or what followed the = of the option, or NULL */
+    int only_words;   /* behind "--" */
+    char name[64];    /* holds option when it was cut at its = */
 };
 void cli_args_init(struct cli_args *a, int argc, char **argv);
 
@@ -58,11 +60,12 @@ const char *cli_args_value(struct cli_args *a, const char *command);
 /* The present option takes no value: 0, or EXIT_USAGE after a message when it got one. */
 int cli_args_plain(struct cli_args *a, const char *command);
 
-/* A message for an option that a command does not have, with the nearest one that it has; EXIT_USAGE. */
+/* A message for an option that a command does not have, with the nearest one that it has;
+ * EXIT_USAGE. */
 int cli_unknown_option(const char *command, const char *option, const char *const known[]);
 
-/* Reads a file of at most max bytes whole, "-" for stdin. 0 with *ret owned by the caller, or an exit code
- * after a message that says what is wrong with it. */
+/* Reads a file of at most max bytes whole, "-" for stdin. 0 with *ret owned by the caller, or an
+ * exit code after a message that says what is wrong with it. */
 int cli_read_file(const char *path, size_t max, const char *what, char **ret, size_t *ret_len);
 
 #endif

@@ -37,7 +37,7 @@ int cli_fail(int code, const char *format, ...)
 
 int cli_fail_library(const struct vial_error *err)
 {
-    return cli_fail(err->code == VIAL_E_INVALID ? EXIT_USAGE
+    return cli_fail(err->code == VIAL_E_INVALID     ? EXIT_USAGE
                     : err->code == VIAL_E_ISOLATION ? EXIT_DENIED
                                                     : EXIT_OUR_FAILURE,
         "%s", err->text);
@@ -104,17 +104,16 @@ const char *cli_args_value(struct cli_args *a, const char *command)
         a->word = a->argv[a->at++];
     }
     if (a->word == NULL) {
-        (void)cli_fail(
-            EXIT_USAGE, "%s needs a value; see `vial %s --help`", a->option, command);
+        (void)cli_fail(EXIT_USAGE, "%s needs a value; see `vial %s --help`", a->option, command);
     }
     return a->word;
 }
 
 int cli_args_plain(struct cli_args *a, const char *command)
 {
-    return a->word == NULL
-               ? 0
-               : cli_fail(EXIT_USAGE, "%s takes no value; see `vial %s --help`", a->option, command);
+    return a->word == NULL ? 0
+                           : cli_fail(EXIT_USAGE, "%s takes no value; see `vial %s --help`",
+                                 a->option, command);
 }
 
 /* How many letters must be changed, added or left out to get from a to b. */
@@ -157,8 +156,8 @@ int cli_unknown_option(const char *command, const char *option, const char *cons
         }
     }
     if (best != NULL) {
-        return cli_fail(EXIT_USAGE, "there is no option %s; did you mean %s? See `vial %s --help`", option,
-            best, command);
+        return cli_fail(EXIT_USAGE, "there is no option %s; did you mean %s? See `vial %s --help`",
+            option, best, command);
     }
     return cli_fail(EXIT_USAGE, "there is no option %s; see `vial %s --help`", option, command);
 }
@@ -225,7 +224,8 @@ int cli_read_file(const char *path, size_t max, const char *what, char **ret, si
         }
         len += (size_t)n;
         if (len > max) {
-            code = cli_fail(EXIT_USAGE, "%s has more than the %zu bytes that %s may have", path, max, what);
+            code = cli_fail(
+                EXIT_USAGE, "%s has more than the %zu bytes that %s may have", path, max, what);
             break;
         }
     }

@@ -1,7 +1,8 @@
 /* doctor.c - `vial doctor`: what really holds on this kernel, shown by trying to break it.
  *
- * The layers come from the canary, a cell that violates each of them while it is confined. The checks are
- * ordinary runs of hostile programs, whose results must say that they were stopped, and by what. */
+ * The layers come from the canary, a cell that violates each of them while it is confined. The
+ * checks are ordinary runs of hostile programs, whose results must say that they were stopped, and
+ * by what. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,7 +25,8 @@ struct check {
 };
 
 static const struct check CHECKS[] = {
-    {"answers", "a plain program runs", "[1, 2, 3].map(x => x * x)", 0, 0, 0, VIAL_STATUS_OK, "[1,4,9]"},
+    {"answers", "a plain program runs", "[1, 2, 3].map(x => x * x)", 0, 0, 0, VIAL_STATUS_OK,
+        "[1,4,9]"},
     {"memory", "a program that fills memory is stopped at its limit",
         "const a = []; for (;;) a.push(new Uint8Array(1 << 20).fill(1));", 32, 0, 0,
         VIAL_STATUS_MEMORY_LIMIT, NULL},
@@ -33,18 +35,19 @@ static const struct check CHECKS[] = {
         NULL},
     {"cpu", "an endless loop ends with its processor time", "for (;;);", 0, 5000, 100,
         VIAL_STATUS_CPU_LIMIT, NULL},
-    {"regexp", "so does a pattern that never ends", "/(a+)+$/.test('a'.repeat(50) + 'b')", 0, 5000, 100,
-        VIAL_STATUS_CPU_LIMIT, NULL},
-    {"wall", "a program that waits for ever ends with its time", "setInterval(() => {}, 1000)", 0, 100, 0,
-        VIAL_STATUS_WALL_LIMIT, NULL},
-    {"output", "a flood of output is cut and ended", "for (;;) console.log('x'.repeat(60000))", 0, 0, 0,
-        VIAL_STATUS_OUTPUT_LIMIT, NULL},
+    {"regexp", "so does a pattern that never ends", "/(a+)+$/.test('a'.repeat(50) + 'b')", 0, 5000,
+        100, VIAL_STATUS_CPU_LIMIT, NULL},
+    {"wall", "a program that waits for ever ends with its time", "setInterval(() => {}, 1000)", 0,
+        100, 0, VIAL_STATUS_WALL_LIMIT, NULL},
+    {"output", "a flood of output is cut and ended", "for (;;) console.log('x'.repeat(60000))", 0,
+        0, 0, VIAL_STATUS_OUTPUT_LIMIT, NULL},
     {"surface", "there is no way out in the language",
-        "['process', 'require', 'Deno', 'fetch', 'WebAssembly', 'SharedArrayBuffer', 'XMLHttpRequest']"
+        "['process', 'require', 'Deno', 'fetch', 'WebAssembly', 'SharedArrayBuffer', "
+        "'XMLHttpRequest']"
         ".filter(n => n in globalThis)",
         0, 0, 0, VIAL_STATUS_OK, "[]"},
-    {"clean", "nothing of the programs before is left", "typeof a + Object.keys(globalThis).length", 0, 0,
-        0, VIAL_STATUS_OK, "\"undefined0\""},
+    {"clean", "nothing of the programs before is left", "typeof a + Object.keys(globalThis).length",
+        0, 0, 0, VIAL_STATUS_OK, "\"undefined0\""},
 };
 enum { CHECKS_COUNT = sizeof(CHECKS) / sizeof(CHECKS[0]) };
 
@@ -78,8 +81,8 @@ static int run_check(struct vial_engine *engine, const struct check *c, struct o
     ret->status = vial_result_status(result);
     value = vial_result_value(result, &len);
     ret->passed = ret->status == c->status &&
-                  (c->value == NULL ||
-                      (value != NULL && len == strlen(c->value) && memcmp(value, c->value, len) == 0));
+                  (c->value == NULL || (value != NULL && len == strlen(c->value) &&
+                                           memcmp(value, c->value, len) == 0));
     vial_result_free(result);
     return EXIT_FINE;
 }
@@ -121,11 +124,14 @@ static void print_advice(struct vial_engine *engine)
     const char *level = vial_engine_level(engine);
 
     if (strcmp(level, "rootless") == 0) {
-        (void)printf("\nWithout a control group memory is watched by polling every 2 ms, and all cells are the\n"
-                     "same user outside. For level full run as root, or under a service manager with\n"
-                     "Delegate=yes.\n");
+        (void)printf(
+            "\nWithout a control group memory is watched by polling every 2 ms, and all cells are "
+            "the\n"
+            "same user outside. For level full run as root, or under a service manager with\n"
+            "Delegate=yes.\n");
     } else if (strcmp(level, "filtered") == 0) {
-        (void)printf("\nUser namespaces are forbidden here, so cells see the host's process numbers and share its\n"
+        (void)printf("\nUser namespaces are forbidden here, so cells see the host's process "
+                     "numbers and share its\n"
                      "file tree behind Landlock and the filter. Allow user namespaces, or use\n"
                      "--require rootless to refuse to run like this.\n");
     }
@@ -220,10 +226,13 @@ int cmd_doctor(int argc, char **argv)
             return cli_fail(EXIT_USAGE, "vial doctor takes no \"%s\"", a.word);
         }
         if (strcmp(a.option, "--help") == 0 || strcmp(a.option, "-h") == 0) {
-            (void)printf("usage: vial doctor [--json]\n\n"
-                         "Shows which layers of the wall hold on this kernel. A cell violates each layer while it\n"
-                         "is confined, then hostile programs run and must be stopped. Exit code 0 when all of\n"
-                         "it held, 1 when a check failed, 126 when this kernel offers too little.\n");
+            (void)printf(
+                "usage: vial doctor [--json]\n\n"
+                "Shows which layers of the wall hold on this kernel. A cell violates each layer "
+                "while it\n"
+                "is confined, then hostile programs run and must be stopped. Exit code 0 when all "
+                "of\n"
+                "it held, 1 when a check failed, 126 when this kernel offers too little.\n");
             return EXIT_FINE;
         }
         if (strcmp(a.option, "--json") != 0) {

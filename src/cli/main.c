@@ -13,7 +13,8 @@ struct command {
 static const struct command COMMANDS[] = {
     {"run", cmd_run, "run a JavaScript program in a confined process of its own"},
     {"doctor", cmd_doctor, "show which layers of the wall hold on this kernel, by violating them"},
-    {"bench", cmd_bench, "measure start-up, latency, throughput, memory and computing on this machine"},
+    {"bench", cmd_bench,
+        "measure start-up, latency, throughput, memory and computing on this machine"},
 };
 
 static void print_help(FILE *to)
@@ -37,7 +38,8 @@ int main(int argc, char **argv)
         print_help(stderr);
         return EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
         print_help(stdout);
         return EXIT_FINE;
     }

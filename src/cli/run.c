@@ -32,20 +32,23 @@ static void print_help(void)
     size_t count, i;
     const struct limit_row *rows = limits_table(&count);
 
-    (void)printf("usage: vial run [OPTION]... FILE\n"
-                 "       vial run [OPTION]... -e CODE\n"
-                 "       vial run [OPTION]... - < FILE\n\n"
-                 "Runs a JavaScript program in a fresh confined process. What it prints is passed on as it\n"
-                 "comes; its value (of __return(v), or of the last expression, promises awaited) is printed\n"
-                 "last. All that vial itself says goes to stderr.\n\n"
-                 "  -e, --eval CODE     run CODE\n"
-                 "  --input JSON        the program's global `input`\n"
-                 "  --input-file FILE   the same from a file, - for stdin\n"
-                 "  --json              print one result object instead of the value\n"
-                 "  --require LAYERS    refuse to run unless these hold (vial doctor lists them; also full,\n"
-                 "                      rootless, landlock>=N); separated by commas, may be repeated\n"
-                 "  --no-jit            interpret only: a smaller surface at a tenth of the speed\n\n"
-                 "Limits are always on. Defaults and ranges:\n\n");
+    (void)printf(
+        "usage: vial run [OPTION]... FILE\n"
+        "       vial run [OPTION]... -e CODE\n"
+        "       vial run [OPTION]... - < FILE\n\n"
+        "Runs a JavaScript program in a fresh confined process. What it prints is passed on as it\n"
+        "comes; its value (of __return(v), or of the last expression, promises awaited) is "
+        "printed\n"
+        "last. All that vial itself says goes to stderr.\n\n"
+        "  -e, --eval CODE     run CODE\n"
+        "  --input JSON        the program's global `input`\n"
+        "  --input-file FILE   the same from a file, - for stdin\n"
+        "  --json              print one result object instead of the value\n"
+        "  --require LAYERS    refuse to run unless these hold (vial doctor lists them; also "
+        "full,\n"
+        "                      rootless, landlock>=N); separated by commas, may be repeated\n"
+        "  --no-jit            interpret only: a smaller surface at a tenth of the speed\n\n"
+        "Limits are always on. Defaults and ranges:\n\n");
     for (i = 0; i < count; i++) {
         char flag[32];
 
@@ -55,15 +58,18 @@ static void print_help(void)
             (unsigned long long)((rows[i].min + rows[i].flag_factor - 1) / rows[i].flag_factor),
             (unsigned long long)(rows[i].max / rows[i].flag_factor));
     }
-    (void)printf("\nExit codes: 0 ok, 1 exception, 2 usage, 122 call limit, 123 disk limit, 124 wall limit,\n"
-                 "125 failure of vial itself, 126 denied, 130 cancelled, 134 crashed, 137 memory limit,\n"
-                 "152 cpu limit, 153 output limit.\n");
+    (void)printf(
+        "\nExit codes: 0 ok, 1 exception, 2 usage, 122 call limit, 123 disk limit, 124 wall "
+        "limit,\n"
+        "125 failure of vial itself, 126 denied, 130 cancelled, 134 crashed, 137 memory limit,\n"
+        "152 cpu limit, 153 output limit.\n");
 }
 
 static int add_require(struct run_options *o, const char *layers)
 {
     size_t used = strlen(o->require);
-    int n = snprintf(o->require + used, sizeof(o->require) - used, "%s%s", used > 0 ? "," : "", layers);
+    int n =
+        snprintf(o->require + used, sizeof(o->require) - used, "%s%s", used > 0 ? "," : "", layers);
 
     return n > 0 && (size_t)n < sizeof(o->require) - used
                ? 0
@@ -104,7 +110,8 @@ static int take_limit(struct run_options *o, struct cli_args *a)
 static int take_word(struct run_options *o, const char *word)
 {
     if (o->file != NULL) {
-        return cli_fail(EXIT_USAGE, "one program at a time: both %s and %s were given", o->file, word);
+        return cli_fail(
+            EXIT_USAGE, "one program at a time: both %s and %s were given", o->file, word);
     }
     o->file = word;
     return 0;
@@ -167,9 +174,9 @@ static int parse(struct run_options *o, int argc, char **argv)
         return code;
     }
     if ((o->file == NULL) == (o->code == NULL)) {
-        return cli_fail(EXIT_USAGE, o->file == NULL
-                                        ? "give a program: vial run FILE, vial run -e CODE, or vial run -"
-                                        : "give either a file or -e CODE, not both");
+        return cli_fail(EXIT_USAGE,
+            o->file == NULL ? "give a program: vial run FILE, vial run -e CODE, or vial run -"
+                            : "give either a file or -e CODE, not both");
     }
     if (o->input != NULL && o->input_file != NULL) {
         return cli_fail(EXIT_USAGE, "give either --input or --input-file, not both");
@@ -343,7 +350,9 @@ static void print_dropped(const struct vial_result *result)
     for (i = 0; i < 2; i++) {
         (void)vial_result_output(result, i == 0 ? VIAL_STDOUT : VIAL_STDERR, &len, &dropped);
         if (dropped > 0) {
-            (void)fprintf(stderr, "vial: %s was cut after %zu bytes, %llu more were dropped; --%s-bytes raises the limit\n",
+            (void)fprintf(stderr,
+                "vial: %s was cut after %zu bytes, %llu more were dropped; --%s-bytes raises the "
+                "limit\n",
                 names[i], len, (unsigned long long)dropped, names[i]);
         }
     }
@@ -394,8 +403,9 @@ static int execute(const struct run_options *o, const struct vial_request *reque
         return cli_fail_library(&err);
     }
     if (strcmp(vial_engine_level(engine), "filtered") == 0) {
-        (void)fprintf(stderr, "vial: warning: no user namespaces here, so isolation is only \"filtered\"; "
-                              "--require rootless refuses this, `vial doctor` says more\n");
+        (void)fprintf(stderr,
+            "vial: warning: no user namespaces here, so isolation is only \"filtered\"; "
+            "--require rootless refuses this, `vial doctor` says more\n");
     }
     r = vial_run_start(engine, request, &run, &err);
     if (r == 0) {

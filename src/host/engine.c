@@ -21,8 +21,8 @@
 #include "policy/limits.h"
 
 enum {
-    POOL_DEFAULT = 8,      /* about 1 MB each; a burst of as many starts at once */
-    RUNS_DEFAULT = 64,     /* with the default memory limit 8 GiB at the very worst */
+    POOL_DEFAULT = 8,  /* about 1 MB each; a burst of as many starts at once */
+    RUNS_DEFAULT = 64, /* with the default memory limit 8 GiB at the very worst */
     QUEUE_DEFAULT = 256,
     QUEUE_MS_DEFAULT = 10000,
     POOL_LIMIT = 1024,
@@ -49,10 +49,10 @@ static int find_cell_program(const char *asked, char **ret, struct vial_error *e
     if (asked != NULL && access(asked, X_OK) < 0) {
         return vial__fail_sys(err, errno, "the cell program %s", asked);
     }
-    if (found == NULL && dladdr((const void *)(uintptr_t)vial_version, &info) != 0 && info.dli_fname != NULL &&
-        (slash = strrchr(info.dli_fname, '/')) != NULL) {
-        (void)snprintf(path, sizeof(path), "%.*s/vial-cell-js", (int)(slash - info.dli_fname),
-            info.dli_fname);
+    if (found == NULL && dladdr((const void *)(uintptr_t)vial_version, &info) != 0 &&
+        info.dli_fname != NULL && (slash = strrchr(info.dli_fname, '/')) != NULL) {
+        (void)snprintf(
+            path, sizeof(path), "%.*s/vial-cell-js", (int)(slash - info.dli_fname), info.dli_fname);
         found = access(path, X_OK) == 0 ? path : NULL;
     }
     if (found == NULL && access(VIAL_LIBEXEC_DIR "/vial-cell-js", X_OK) == 0) {
@@ -173,7 +173,8 @@ static void merge_group(struct layer_entry *found, const struct layer_entry *kno
     found->state = known->state == LAYER_OFF ? (uint8_t)LAYER_OFF : state;
 }
 
-/* The first template, so that what is wrong is said to the caller and not found out by the first run. */
+/* The first template, so that what is wrong is said to the caller and not found out by the first
+ * run. */
 static int first_template(struct vial_engine *e, struct vial_error *err)
 {
     struct layer_report groups;
@@ -193,7 +194,8 @@ static int first_template(struct vial_engine *e, struct vial_error *err)
     r = r < 0 ? r : write_isolation(e, err);
     if (r == 0 && e->level == NULL) {
         return vial__fail(err, VIAL_E_ISOLATION,
-            "this kernel offers less than the lowest level of isolation; `vial doctor` says what is missing");
+            "this kernel offers less than the lowest level of isolation; `vial doctor` says what "
+            "is missing");
     }
     return r;
 }

@@ -1,8 +1,9 @@
 /* engine.h - what the parts of the host library share: the engine, its templates and its cells.
  *
- * Who does what: a thread that waits for a run talks to its own cell and to nobody else. One background
- * thread, the keeper (pool.c), talks to the templates: it orders cells, learns of their ends, and replaces
- * templates. The lock guards everything they share; no system call that can wait is made under it. */
+ * Who does what: a thread that waits for a run talks to its own cell and to nobody else. One
+ * background thread, the keeper (pool.c), talks to the templates: it orders cells, learns of their
+ * ends, and replaces templates. The lock guards everything they share; no system call that can wait
+ * is made under it. */
 #ifndef VIAL_HOST_ENGINE_H
 #define VIAL_HOST_ENGINE_H
 
@@ -19,9 +20,9 @@
 #include "wire/frame.h"
 
 enum {
-    TEMPLATES_MAX = 4,        /* one in use, the others waiting for their last cells to end */
-    CELLS_EXTRA = 16,         /* cells that are ending while others begin */
-    CELLS_LIMIT = 4000,       /* below the users of a range (namespace.h) */
+    TEMPLATES_MAX = 4,  /* one in use, the others waiting for their last cells to end */
+    CELLS_EXTRA = 16,   /* cells that are ending while others begin */
+    CELLS_LIMIT = 4000, /* below the users of a range (namespace.h) */
     CELL_NONE = UINT32_MAX,
 };
 
@@ -34,7 +35,8 @@ enum cell_state {
     CELL_ENDING,  /* killed, or its run is over: waiting for the template to say that it is gone */
 };
 
-struct template {
+struct template
+{
     int sock; /* -1: not in use */
     int pidfd;
     pid_t pid;
@@ -45,22 +47,22 @@ struct template {
 };
 
 struct cell {
-    uint8_t state;     /* enum cell_state */
-    uint8_t custom;    /* made for one waiting run, not for the pool */
-    uint8_t gone;      /* the template has reported its end */
-    uint8_t has_slot;  /* cgroups is open */
-    int sock;          /* to the cell; -1 */
-    int pidfd;         /* -1 before it is forked, and once a run has taken it */
-    int statm_fd;      /* its page counts where there is no memory cgroup; -1 */
-    pid_t pid;         /* in our namespace */
+    uint8_t state;    /* enum cell_state */
+    uint8_t custom;   /* made for one waiting run, not for the pool */
+    uint8_t gone;     /* the template has reported its end */
+    uint8_t has_slot; /* cgroups is open */
+    int sock;         /* to the cell; -1 */
+    int pidfd;        /* -1 before it is forked, and once a run has taken it */
+    int statm_fd;     /* its page counts where there is no memory cgroup; -1 */
+    pid_t pid;        /* in our namespace */
     enum frame_phase phase;
     unsigned template_index;
-    int exit_status;   /* as from wait, when gone */
+    int exit_status; /* as from wait, when gone */
     uint64_t exit_cpu_us;
-    uint64_t born_us;      /* when it was ordered */
-    uint64_t ready_us;     /* when it became ready */
-    uint64_t cpu_us_base;  /* used up when it became ready */
-    uint64_t pages_base;   /* anonymous pages it had then */
+    uint64_t born_us;     /* when it was ordered */
+    uint64_t ready_us;    /* when it became ready */
+    uint64_t cpu_us_base; /* used up when it became ready */
+    uint64_t pages_base;  /* anonymous pages it had then */
     struct cell_spec spec;
     struct cgroup_slot cgroups;
     struct buf in; /* bytes received from it, kept for the next cell in this place */
@@ -70,9 +72,9 @@ struct cell {
 struct waiter {
     struct waiter *next;
     struct cell_spec spec;
-    int custom;       /* needs a cell of its own making */
-    int ordered;      /* and that is on its way */
-    uint32_t cell;    /* given to it, or CELL_NONE */
+    int custom;    /* needs a cell of its own making */
+    int ordered;   /* and that is on its way */
+    uint32_t cell; /* given to it, or CELL_NONE */
 };
 
 struct vial_engine {
@@ -101,8 +103,8 @@ struct vial_engine {
     struct template templates[TEMPLATES_MAX];
     int current; /* index of the template that forks, or -1 */
     unsigned template_count;
-    unsigned failures_count; /* templates or cells that failed to start, in a row */
-    int rotate;              /* a new template is wanted */
+    unsigned failures_count;   /* templates or cells that failed to start, in a row */
+    int rotate;                /* a new template is wanted */
     struct vial_error failure; /* why the last one failed */
     uint64_t retry_us;         /* no new template before this time */
     struct cell *cells;
@@ -117,8 +119,8 @@ struct vial_engine {
     int hurry; /* cells are taken soon after they are ready: warming them up would only cost */
 };
 
-/* template.c: starts a template, waits until it is confined, and proves it with a canary. Takes the lock for
- * nothing; on success *ret is filled in and, the first time, report is completed. */
+/* template.c: starts a template, waits until it is confined, and proves it with a canary. Takes the
+ * lock for nothing; on success *ret is filled in and, the first time, report is completed. */
 VIAL_NODISCARD int template_start(struct vial_engine *engine, struct template *ret,
     struct layer_report *report, struct vial_error *err);
 void template_release(struct template *t);
@@ -127,15 +129,17 @@ void template_release(struct template *t);
 VIAL_NODISCARD int pool_start(struct vial_engine *engine, struct vial_error *err);
 void pool_stop(struct vial_engine *engine);
 
-/* Takes a ready cell. wait 0: only if there is one at once (VIAL_E_BUSY else). cancelled may end the waiting
- * early, with VIAL_OK and CELL_NONE. The cell's process descriptor becomes the caller's. */
+/* Takes a ready cell. wait 0: only if there is one at once (VIAL_E_BUSY else). cancelled may end
+ * the waiting early, with VIAL_OK and CELL_NONE. The cell's process descriptor becomes the
+ * caller's. */
 VIAL_NODISCARD int pool_take(struct vial_engine *engine, const struct cell_spec *spec, int wait,
     const int *cancelled, uint32_t *ret_cell, int *ret_pidfd, struct vial_error *err);
 
 /* The run is over and the cell's process was killed or has ended. */
 void pool_give_back(struct vial_engine *engine, uint32_t cell, int suspicious);
 
-/* run.c: like vial_run_start, in a cell of this kind and profile; its limits come from the request. */
+/* run.c: like vial_run_start, in a cell of this kind and profile; its limits come from the request.
+ */
 VIAL_NODISCARD int run_start_in(struct vial_engine *engine, const struct vial_request *request,
     const struct cell_spec *wanted, struct vial_run **ret, struct vial_error *err);
 

@@ -33,8 +33,8 @@ static uint64_t kilobytes(const char *text, const char *word)
     return found != NULL && sscanf(found + strlen(word), "%" SCNu64, &v) == 1 ? v : 0;
 }
 
-/* Pages that belong to no file on a disk: private ones, those that could be shared, and the page tables, which
- * a guest can make large without having any page. */
+/* Pages that belong to no file on a disk: private ones, those that could be shared, and the page
+ * tables, which a guest can make large without having any page. */
 static uint64_t read_pages(int status_fd)
 {
     char text[4096];
@@ -45,7 +45,8 @@ static uint64_t read_pages(int status_fd)
     }
     text[n] = '\0';
     return (kilobytes(text, "\nRssAnon:") + kilobytes(text, "\nRssShmem:") +
-               kilobytes(text, "\nVmPTE:")) / 4;
+               kilobytes(text, "\nVmPTE:")) /
+           4;
 }
 
 int meter_polls(const struct cell *cell)

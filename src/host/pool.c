@@ -1,8 +1,8 @@
 /* pool.c - cells that wait for runs, and the thread that keeps them coming. See engine.h.
  *
- * The keeper sleeps until a template says something, a new cell says that it is ready, or a run took or gave
- * back a cell. After each it orders what is missing. Everything here is done under the engine's lock, except
- * sleeping and the start of a template. */
+ * The keeper sleeps until a template says something, a new cell says that it is ready, or a run
+ * took or gave back a cell. After each it orders what is missing. Everything here is done under the
+ * engine's lock, except sleeping and the start of a template. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -26,13 +26,16 @@
 #include "wire/field.h"
 
 enum {
-    BIRTH_US_MAX = 10 * 1000 * 1000,  /* a cell that is not ready by then is killed */
-    RETRY_US = 1000 * 1000,           /* between templates that fail, and between rotations */
-    ROTATE_FORKS = 20000,             /* a template's address layout is not used for ever */
-    ROTATE_US_MIN = 1000 * 1000,      /* a guest that crashes on purpose costs at most one start a second */
-    FAILURES_MAX = 3,                 /* in a row, before waiting runs are told */
-    HURRY_US = 20 * 1000, /* a cell that was taken sooner had no use of a warm-up that takes a millisecond */
-    QUEUE_SLICE_US = 20 * 1000,       /* how often a waiting run looks whether it was cancelled */
+    BIRTH_US_MAX = 10 * 1000 * 1000, /* a cell that is not ready by then is killed */
+    RETRY_US = 1000 * 1000,          /* between templates that fail, and between rotations */
+    ROTATE_FORKS = 20000,            /* a template's address layout is not used for ever */
+    ROTATE_US_MIN =
+        1000 * 1000,  /* a guest that crashes on purpose costs at most one start a second */
+    FAILURES_MAX = 3, /* in a row, before waiting runs are told */
+    HURRY_US =
+        20 *
+        1000, /* a cell that was taken sooner had no use of a warm-up that takes a millisecond */
+    QUEUE_SLICE_US = 20 * 1000, /* how often a waiting run looks whether it was cancelled */
 };
 
 static void wake_keeper(struct vial_engine *e)
@@ -119,7 +122,8 @@ static int cell_open_slot(struct vial_engine *e, struct cell *c, uint32_t index)
         c->has_slot = 1;
         return 0;
     }
-    if (cgroup_slot_limit(&c->cgroups, e->memory_default) < 0 || cgroup_slot_reset(&c->cgroups) < 0) {
+    if (cgroup_slot_limit(&c->cgroups, e->memory_default) < 0 ||
+        cgroup_slot_reset(&c->cgroups) < 0) {
         (void)cgroup_slot_close(&e->cgroups, index, &c->cgroups);
         c->has_slot = 0;
         return -1;
@@ -182,8 +186,8 @@ static int cell_order(struct vial_engine *e, const struct cell_spec *spec, int c
 
 /* ---- templates, with the lock held ---- */
 
-/* The template is gone, and the kernel has ended all its cells. Those that runs have are told by their
- * sockets; the others are dropped here. */
+/* The template is gone, and the kernel has ended all its cells. Those that runs have are told by
+ * their sockets; the others are dropped here. */
 static void template_lost(struct vial_engine *e, unsigned index)
 {
     struct template *t = &e->templates[index];
@@ -218,7 +222,8 @@ static void template_lost(struct vial_engine *e, unsigned index)
     (void)pthread_cond_broadcast(&e->changed);
 }
 
-/* No further cells from the current template; its waiting ones go, its running ones end in peace. */
+/* No further cells from the current template; its waiting ones go, its running ones end in peace.
+ */
 static void template_retire(struct vial_engine *e)
 {
     struct template *t;
@@ -254,7 +259,8 @@ static void template_renew(struct vial_engine *e)
     unsigned i;
     int r;
 
-    for (i = 0; i < TEMPLATES_MAX && (e->templates[i].pidfd >= 0 || e->templates[i].cells_count > 0);
+    for (i = 0;
+         i < TEMPLATES_MAX && (e->templates[i].pidfd >= 0 || e->templates[i].cells_count > 0);
          i++) {
     }
     if (i == TEMPLATES_MAX || clock_now_us() < e->retry_us) {
@@ -317,7 +323,8 @@ static void give_to_waiter(struct vial_engine *e, uint32_t index)
     e->ready[e->ready_count++] = index;
 }
 
-static void on_forked(struct vial_engine *e, struct cell *c, const struct control_message *m, int pidfd)
+static void on_forked(
+    struct vial_engine *e, struct cell *c, const struct control_message *m, int pidfd)
 {
     struct control_failed failed;
 
@@ -372,8 +379,8 @@ static void hear_template(struct vial_engine *e, unsigned index)
         if (r < 0 && errno == EAGAIN) {
             return;
         }
-        if (r <= 0 || m.cell >= e->cells_count ||
-            e->cells[m.cell].template_index != index || e->cells[m.cell].state == CELL_FREE) {
+        if (r <= 0 || m.cell >= e->cells_count || e->cells[m.cell].template_index != index ||
+            e->cells[m.cell].state == CELL_FREE) {
             while (r > 0 && fds_count > 0) {
                 (void)close(fds[--fds_count]);
             }
@@ -679,14 +686,15 @@ static uint32_t try_take(struct vial_engine *e, struct waiter *w)
 }
 
 /* With the lock held: waits until there is a cell, the time is over, or there will never be one. */
-static int queue_for(struct vial_engine *e, struct waiter *w, const int *cancelled, struct vial_error *err)
+static int queue_for(
+    struct vial_engine *e, struct waiter *w, const int *cancelled, struct vial_error *err)
 {
     uint64_t deadline = clock_now_us() + e->queue_ms_max * 1000ULL;
     struct timespec slice;
 
     if (e->queue_count >= e->queue_count_max) {
-        return vial__fail(err, VIAL_E_BUSY, "%u runs are waiting for a cell already; try again later",
-            e->queue_count);
+        return vial__fail(err, VIAL_E_BUSY,
+            "%u runs are waiting for a cell already; try again later", e->queue_count);
     }
     e->queue_count++;
     wake_keeper(e);

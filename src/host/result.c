@@ -14,8 +14,8 @@
 
 enum { VALUE_DEPTH_MAX = 256 }; /* the cell stops at 100 levels; a hostile one is refused here */
 
-static const char *const STATUS_NAMES[] = {"ok", "exception", "wall_limit", "cpu_limit", "memory_limit",
-    "output_limit", "call_limit", "disk_limit", "denied", "cancelled", "crashed"};
+static const char *const STATUS_NAMES[] = {"ok", "exception", "wall_limit", "cpu_limit",
+    "memory_limit", "output_limit", "call_limit", "disk_limit", "denied", "cancelled", "crashed"};
 
 const char *vial_status_name(int status)
 {
@@ -24,8 +24,8 @@ const char *vial_status_name(int status)
                : "unknown";
 }
 
-int result_new(const struct vial_limits *limits, const char *isolation_json, struct vial_result **ret,
-    struct vial_error *err)
+int result_new(const struct vial_limits *limits, const char *isolation_json,
+    struct vial_result **ret, struct vial_error *err)
 {
     struct vial_result *r = calloc(1, sizeof(*r));
 
@@ -123,7 +123,8 @@ int result_read(struct vial_result *result, char *payload, size_t len)
     int r;
 
     while ((r = field_next(payload, len, &at, &f)) == 1) {
-        /* A field ends where the tag of the next one is, which has just been read: room for a NUL. */
+        /* A field ends where the tag of the next one is, which has just been read: room for a NUL.
+         */
         payload[end] = '\0';
         end = at;
         if (take_field(result, &f, &outcome) < 0) {
@@ -132,7 +133,8 @@ int result_read(struct vial_result *result, char *payload, size_t len)
         }
     }
     if (r < 0 || outcome > OUTCOME_EXCEPTION ||
-        (outcome == OUTCOME_EXCEPTION && (result->error.name == NULL || result->error.message == NULL))) {
+        (outcome == OUTCOME_EXCEPTION &&
+            (result->error.name == NULL || result->error.message == NULL))) {
         forget(result);
         return -1;
     }
@@ -235,7 +237,8 @@ const char *vial_result_output(
     return result->output[i].data != NULL ? result->output[i].data : "";
 }
 
-/* Copies as much of a struct as the caller, maybe compiled against an older header, has room for. */
+/* Copies as much of a struct as the caller, maybe compiled against an older header, has room for.
+ */
 static void copy_sized(void *to, uint32_t to_size, const void *from, size_t from_size)
 {
     size_t n = to_size < from_size ? to_size : from_size;

@@ -16,7 +16,8 @@ struct result_frame {
 
 struct vial_result {
     int status; /* enum vial_status */
-    /* The payload of the RESULT frame with NULs put behind its fields; what follows points into it. */
+    /* The payload of the RESULT frame with NULs put behind its fields; what follows points into it.
+     */
     char *payload;
     size_t payload_len;
     const char *value, *text;
@@ -24,7 +25,7 @@ struct vial_result {
     struct vial_result_error error;
     struct result_frame frames[RESULT_FRAMES_MAX];
     unsigned frames_count;
-    char own_message[400];    /* of errors that the host states */
+    char own_message[400]; /* of errors that the host states */
     char own_source_line[256];
     struct buf output[2]; /* stdout, stderr */
     uint64_t dropped[2];
@@ -39,8 +40,8 @@ struct vial_result {
 VIAL_NODISCARD int result_new(const struct vial_limits *limits, const char *isolation_json,
     struct vial_result **ret, struct vial_error *err);
 
-/* Takes over the payload of a RESULT frame, which a hostile process may have written. 0, or -1 when it is
- * malformed; then the result is as it was. */
+/* Takes over the payload of a RESULT frame, which a hostile process may have written. 0, or -1 when
+ * it is malformed; then the result is as it was. */
 int result_read(struct vial_result *result, char *payload, size_t len);
 
 /* States an error of the host's own: a limit, a crash. */

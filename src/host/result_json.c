@@ -105,7 +105,8 @@ const char *vial_result_json(struct vial_result *r, size_t *len)
     struct buf out;
 
     if (r->json == NULL) {
-        buf_init(&out, JSON_EXTRA_BYTES + r->payload_len + 6 * (r->output[0].len + r->output[1].len));
+        buf_init(
+            &out, JSON_EXTRA_BYTES + r->payload_len + 6 * (r->output[0].len + r->output[1].len));
         json_init(&w, &out, NULL);
         json_begin_object(&w);
         put_text(&w, "status", vial_status_name(r->status));

@@ -1,9 +1,10 @@
 /* run.c - one run: a cell is taken, told what to run, listened to, and ended.
  *
- * The waiting thread sleeps on the cell's socket alone. All limits are deadlines of that sleep: the wall
- * clock; the processor time, which cannot be used up before as much time has passed; and, where no cgroup
- * watches memory, the next look at it. Whatever happens, the cell's process is dead or has a deadly signal
- * pending before the result is given out, and for every end but a plain result it is dead. */
+ * The waiting thread sleeps on the cell's socket alone. All limits are deadlines of that sleep: the
+ * wall clock; the processor time, which cannot be used up before as much time has passed; and,
+ * where no cgroup watches memory, the next look at it. Whatever happens, the cell's process is dead
+ * or has a deadly signal pending before the result is given out, and for every end but a plain
+ * result it is dead. */
 #include <assert.h>
 #include <errno.h>
 #include <poll.h>
@@ -31,10 +32,11 @@
 #include "wire/field.h"
 
 enum {
-    MEMORY_POLL_US = 2000,  /* a process that touches pages as fast as it can gets 5 MB in this time */
-    TOGETHER_US = 2000,     /* how long a cell shares our processor, see sit_together */
-    GONE_MS_MAX = 5000,     /* a killed process is gone in this time, or the machine is in trouble */
-    FLOOD_FACTOR = 16,      /* output beyond so many times its limit ends the run */
+    MEMORY_POLL_US =
+        2000,           /* a process that touches pages as fast as it can gets 5 MB in this time */
+    TOGETHER_US = 2000, /* how long a cell shares our processor, see sit_together */
+    GONE_MS_MAX = 5000, /* a killed process is gone in this time, or the machine is in trouble */
+    FLOOD_FACTOR = 16,  /* output beyond so many times its limit ends the run */
     RECEIVE_BYTES = 65536 + 4096, /* a whole output frame */
     KEEP_BYTES = 256 * 1024,      /* a larger receive buffer is given back after the run */
     INPUT_DEPTH_MAX = 512,        /* deeper JSON is an attack on somebody's recursion */
@@ -53,8 +55,8 @@ struct vial_run {
     int pidfd;     /* ours from when the cell is taken, -1 before */
     int cancelled; /* atomic */
     uint64_t asked_us, started_us, ended_us;
-    uint64_t received[2]; /* bytes of stdout and stderr */
-    uint64_t memory_peak; /* seen while polling */
+    uint64_t received[2];    /* bytes of stdout and stderr */
+    uint64_t memory_peak;    /* seen while polling */
     uint64_t memory_next_us; /* when to look at it again */
     int together;
 };
@@ -73,18 +75,18 @@ static int check_request(const struct vial_request *q, struct vial_error *err)
     if (!utf8_valid(q->source, q->source_len, &bad)) {
         return vial__fail(err, VIAL_E_INVALID, "the source is not UTF-8 (at byte %zu)", bad);
     }
-    if (q->name != NULL && (strlen(q->name) > NAME_BYTES_MAX ||
-                               !utf8_valid(q->name, strlen(q->name), NULL))) {
-        return vial__fail(err, VIAL_E_INVALID, "the name of the source must be UTF-8 of up to %d bytes",
-            NAME_BYTES_MAX);
+    if (q->name != NULL &&
+        (strlen(q->name) > NAME_BYTES_MAX || !utf8_valid(q->name, strlen(q->name), NULL))) {
+        return vial__fail(err, VIAL_E_INVALID,
+            "the name of the source must be UTF-8 of up to %d bytes", NAME_BYTES_MAX);
     }
     if (q->input != NULL && q->input_len > INPUT_BYTES_MAX) {
         return vial__fail(err, VIAL_E_INVALID, "the input is %zu bytes long; it may have up to %d",
             q->input_len, INPUT_BYTES_MAX);
     }
     if (q->input != NULL && json_check(q->input, q->input_len, INPUT_DEPTH_MAX, &fault) < 0) {
-        return vial__fail(err, VIAL_E_INVALID, "the input is not JSON: %s at line %u, column %u", fault.why,
-            fault.line, fault.column);
+        return vial__fail(err, VIAL_E_INVALID, "the input is not JSON: %s at line %u, column %u",
+            fault.why, fault.line, fault.column);
     }
     return VIAL_OK;
 }
@@ -142,8 +144,9 @@ static int send_start(struct vial_run *run)
     r = field_add(&fields, FIELD_NAME, name, strlen(name), NULL);
     r = r < 0 ? r : field_add_u32(&fields, FIELD_WANT_TEXT, q->want_text, NULL);
     r = r < 0 ? r : field_add_u32(&fields, FIELD_TIMERS_MAX, run->limits.timers_max, NULL);
-    r = r < 0 ? r
-              : field_add_u32(&fields, FIELD_VALUE_MAX, (uint32_t)run->limits.value_bytes_max, NULL);
+    r = r < 0
+            ? r
+            : field_add_u32(&fields, FIELD_VALUE_MAX, (uint32_t)run->limits.value_bytes_max, NULL);
     if (r < 0) {
         buf_release(&fields);
         errno = ENOMEM;
@@ -167,9 +170,9 @@ static int send_start(struct vial_run *run)
     return r;
 }
 
-/* A wake-up across processors costs some 50 us here, a switch on one processor 8 us. So the cell is put
- * beside us while the run is young: short runs never wake the other processor, and a run that turns out to be
- * long is let go again. */
+/* A wake-up across processors costs some 50 us here, a switch on one processor 8 us. So the cell is
+ * put beside us while the run is young: short runs never wake the other processor, and a run that
+ * turns out to be long is let go again. */
 static void sit_together(struct vial_run *run)
 {
     int cpu = sched_getcpu();
@@ -196,7 +199,8 @@ static void let_go(struct vial_run *run)
 static int begin(struct vial_run *run, struct vial_error *err)
 {
     struct cell *cell = &run->engine->cells[run->cell];
-    rlim_t cpu_s = run->limits.cpu_ms_max / 1000 + (rlim_t)(cell->cpu_us_base / 1000000) + CPU_GRACE_S;
+    rlim_t cpu_s =
+        run->limits.cpu_ms_max / 1000 + (rlim_t)(cell->cpu_us_base / 1000000) + CPU_GRACE_S;
     struct rlimit cpu = {.rlim_cur = cpu_s, .rlim_max = cpu_s};
 
     if (cgroup_slot_limit(&cell->cgroups, run->limits.memory_bytes_max) < 0) {
@@ -261,7 +265,8 @@ static enum event sleep_until_event(struct vial_run *run)
         if (now >= wall_end) {
             return EVENT_WALL;
         }
-        if (now >= cpu_next) { /* one thread: what is left cannot be used up before as much time passed */
+        if (now >=
+            cpu_next) { /* one thread: what is left cannot be used up before as much time passed */
             used = meter_cpu_us(cell);
             if (used >= cpu_max) {
                 return EVENT_CPU;
@@ -330,7 +335,8 @@ static enum heard listen_once(struct vial_run *run, struct vial_result *result)
     if (buf_reserve(&cell->in, RECEIVE_BYTES, NULL) < 0) {
         return HEARD_NONSENSE;
     }
-    n = recv(cell->sock, cell->in.data + cell->in.len, cell->in.capacity - cell->in.len, MSG_DONTWAIT);
+    n = recv(
+        cell->sock, cell->in.data + cell->in.len, cell->in.capacity - cell->in.len, MSG_DONTWAIT);
     if (n < 0) {
         return errno == EAGAIN || errno == EINTR ? HEARD_MORE : HEARD_END;
     }
@@ -386,7 +392,8 @@ static void state_death(struct vial_run *run, struct vial_result *result)
         state_limit(run, result, EVENT_MEMORY);
     } else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS) {
         result_state(result, VIAL_STATUS_DENIED, "Denied", NULL,
-            "the guest's process made a system call that no program of its kind makes, and was ended");
+            "the guest's process made a system call that no program of its kind makes, and was "
+            "ended");
     } else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
         state_limit(run, result, EVENT_CPU);
     } else if (WIFSIGNALED(status)) {
@@ -432,10 +439,11 @@ static void drive(struct vial_run *run, struct vial_result *result)
         event = sleep_until_event(run);
         if (event != EVENT_READ) {
             await_death(run);
-            while (listen_once(run, result) == HEARD_MORE && /* what it printed before is kept */
-                   run->engine->cells[run->cell].phase == PHASE_RUNNING &&
-                   poll(&(struct pollfd){.fd = run->engine->cells[run->cell].sock, .events = POLLIN}, 1,
-                       0) > 0) {
+            while (
+                listen_once(run, result) == HEARD_MORE && /* what it printed before is kept */
+                run->engine->cells[run->cell].phase == PHASE_RUNNING &&
+                poll(&(struct pollfd){.fd = run->engine->cells[run->cell].sock, .events = POLLIN},
+                    1, 0) > 0) {
             }
             state_limit(run, result, event);
             return;
@@ -446,7 +454,8 @@ static void drive(struct vial_run *run, struct vial_result *result)
             return;
         }
         if (heard == HEARD_END) {
-            kill_cell(run); /* it may have hung up and live on; of one that is dying the cause is set */
+            kill_cell(
+                run); /* it may have hung up and live on; of one that is dying the cause is set */
             state_death(run, result);
             return;
         }
@@ -565,7 +574,8 @@ int vial_run_wait(struct vial_run *run, struct vial_result **ret, struct vial_er
         kill_cell(run);
     }
     result_find_line(result, run->request.source, run->request.source_len);
-    release_cell(run, result->status == VIAL_STATUS_CRASHED || result->status == VIAL_STATUS_DENIED);
+    release_cell(
+        run, result->status == VIAL_STATUS_CRASHED || result->status == VIAL_STATUS_DENIED);
     result->usage.host_us = clock_now_us() - run->asked_us - result->usage.wall_us;
     *ret = result;
     return VIAL_OK;
@@ -595,8 +605,8 @@ void vial_run_free(struct vial_run *run)
     free(run);
 }
 
-int vial_run(struct vial_engine *engine, const struct vial_request *request, struct vial_result **ret,
-    struct vial_error *err)
+int vial_run(struct vial_engine *engine, const struct vial_request *request,
+    struct vial_result **ret, struct vial_error *err)
 {
     struct vial_run *run;
     int r = vial_run_start(engine, request, &run, err);

@@ -1,4 +1,5 @@
-/* template.c - starting a template: the handshake, and the canary that proves its wall. See engine.h. */
+/* template.c - starting a template: the handshake, and the canary that proves its wall. See
+ * engine.h. */
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,9 +23,10 @@
 #include "wire/control.h"
 
 enum {
-    START_MS_MAX = 20000, /* an engine starts in 20 ms; a machine in deep trouble still answers in this */
+    START_MS_MAX =
+        20000, /* an engine starts in 20 ms; a machine in deep trouble still answers in this */
     CANARY_SLOT = 1000000, /* a control group of its own, above those of all cells */
-    FDS_LOW = 16,         /* descriptors we make are moved above those that fork_spawn fills */
+    FDS_LOW = 16,          /* descriptors we make are moved above those that fork_spawn fills */
 };
 
 /* Waits for the next message of the template until the deadline. */
@@ -43,7 +45,8 @@ static int receive(int sock, uint64_t deadline_us, struct control_message *m, in
         now = clock_now_us();
     } while (r < 0 && errno == EINTR);
     if (r <= 0) {
-        return vial__fail(err, VIAL_E_CELL, "the cell program does not answer after %d ms", START_MS_MAX);
+        return vial__fail(
+            err, VIAL_E_CELL, "the cell program does not answer after %d ms", START_MS_MAX);
     }
     r = control_receive(sock, m, fds, CONTROL_FDS_MAX, &fds_count, ret_pid);
     if (r == 0) {
@@ -117,8 +120,8 @@ static int spawn(struct vial_engine *engine, int control_fd, pid_t *ret, struct 
         envp[count++] = without;
     }
     if (!engine->quick) {
-        /* A warm template unmaps libraries (slim.c), and the linker looks a function up in all of them
-         * when it is first called. So it does that for every function at the start. */
+        /* A warm template unmaps libraries (slim.c), and the linker looks a function up in all of
+         * them when it is first called. So it does that for every function at the start. */
         envp[count] = "LD_BIND_NOW=1";
     }
     r = fork_spawn(engine->cell_path, argv, envp, control_fd, engine->host_pidfd, ret);
@@ -273,8 +276,8 @@ int template_start(struct vial_engine *engine, struct template *ret, struct laye
         template_release(&t);
         return r;
     }
-    /* The first attachment after a while makes the kernel wait for a grace period of some 15 ms; here it does
-     * so while the engine starts, and the cells that follow find the way open. */
+    /* The first attachment after a while makes the kernel wait for a grace period of some 15 ms;
+     * here it does so while the engine starts, and the cells that follow find the way open. */
     cgroup_base_adopt(&engine->cgroups, first);
     r = handshake(engine, &t, report, err);
     if (t.pidfd < 0) {
@@ -286,7 +289,8 @@ int template_start(struct vial_engine *engine, struct template *ret, struct laye
         template_release(&t);
         return r;
     }
-    (void)fcntl(t.sock, F_SETFL, O_NONBLOCK); /* from here on the keeper listens to several at once */
+    (void)fcntl(
+        t.sock, F_SETFL, O_NONBLOCK); /* from here on the keeper listens to several at once */
     *ret = t;
     return VIAL_OK;
 }

@@ -34,7 +34,8 @@ static int open_dir(int dirfd, const char *path)
     return openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Removes groups named vial.PID.* of processes that are gone. Groups with processes in them stay. */
+/* Removes groups named vial.PID.* of processes that are gone. Groups with processes in them stay.
+ */
 static void sweep(int parent_fd)
 {
     int fd = openat(parent_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -43,8 +44,8 @@ static void sweep(int parent_fd)
     int pid, child;
 
     while (dir != NULL && (e = readdir(dir)) != NULL) {
-        if (sscanf(e->d_name, "vial.%d.", &pid) != 1 || pid <= 0 ||
-            kill(pid, 0) == 0 || errno != ESRCH) {
+        if (sscanf(e->d_name, "vial.%d.", &pid) != 1 || pid <= 0 || kill(pid, 0) == 0 ||
+            errno != ESRCH) {
             continue;
         }
         child = open_dir(parent_fd, e->d_name);
@@ -177,8 +178,8 @@ static int write_limit(const struct cgroup_slot *slot, uint64_t bytes, int raisi
     if (slot->version == 2) {
         return put_u64(slot->memory_fd, "memory.max", bytes);
     }
-    /* Memory alone may never exceed memory with swap, so the order depends on the direction. The second
-     * file is missing where the kernel does not account for swap. */
+    /* Memory alone may never exceed memory with swap, so the order depends on the direction. The
+     * second file is missing where the kernel does not account for swap. */
     if (raising) {
         r = put_u64(slot->memory_fd, "memory.memsw.limit_in_bytes", bytes);
         if (r < 0 && errno != ENOENT) {
@@ -224,7 +225,8 @@ static int slot_open_memory(struct cgroup_slot *slot, int fd, int version, uint6
     } else {
         slot->peak_fd = openat(fd, "memory.max_usage_in_bytes", O_RDWR | O_CLOEXEC);
     }
-    slot->kills_fd = openat(fd, version == 2 ? "memory.events" : "memory.oom_control", O_RDONLY | O_CLOEXEC);
+    slot->kills_fd =
+        openat(fd, version == 2 ? "memory.events" : "memory.oom_control", O_RDONLY | O_CLOEXEC);
     slot->limit = bytes;
     return write_limit(slot, bytes, 0);
 }
@@ -242,14 +244,15 @@ static void slot_close_fds(struct cgroup_slot *slot)
     fd_closep(&slot->kills_fd);
 }
 
-int cgroup_slot_open(
-    const struct cgroup_base *base, unsigned index, uint64_t memory_bytes_max, struct cgroup_slot *slot)
+int cgroup_slot_open(const struct cgroup_base *base, unsigned index, uint64_t memory_bytes_max,
+    struct cgroup_slot *slot)
 {
     char name[16], path[32];
     unsigned c;
     int dir, fd, r, saved;
 
-    *slot = (struct cgroup_slot){.procs_fds = {-1, -1}, .memory_fd = -1, .peak_fd = -1, .kills_fd = -1};
+    *slot =
+        (struct cgroup_slot){.procs_fds = {-1, -1}, .memory_fd = -1, .peak_fd = -1, .kills_fd = -1};
     (void)snprintf(name, sizeof(name), "%u", index);
     (void)snprintf(path, sizeof(path), "%u/cgroup.procs", index);
     for (c = 0; c < CGROUP_CONTROLLERS; c++) {
@@ -321,8 +324,8 @@ int cgroup_slot_limit(struct cgroup_slot *slot, uint64_t memory_bytes_max)
     if (slot->memory_fd < 0 || slot->limit == memory_bytes_max) {
         return 0;
     }
-    /* Version 1 says EBUSY while more is charged than the new limit. What the last cell here had is given
-     * back a moment after its death. */
+    /* Version 1 says EBUSY while more is charged than the new limit. What the last cell here had is
+     * given back a moment after its death. */
     do {
         r = write_limit(slot, memory_bytes_max, memory_bytes_max > slot->limit);
     } while (r < 0 && errno == EBUSY && ++tries < LIMIT_TRIES_MAX && usleep(LIMIT_PAUSE_US) == 0);

@@ -1,9 +1,10 @@
 /* cgroup.h - control groups: the kernel's own count of what a cell uses, on the host's side.
  *
- * An engine has one group per controller, and below it a slot for each cell that can exist at the same time.
- * A cell puts itself into its slot before it does anything else. Both versions of the interface work, also
- * mixed; where nothing can be made (a plain user without delegation) everything here answers "no" and the
- * host counts by polling. The processor has no group: a cell has one thread and cannot take more than one. */
+ * An engine has one group per controller, and below it a slot for each cell that can exist at the
+ * same time. A cell puts itself into its slot before it does anything else. Both versions of the
+ * interface work, also mixed; where nothing can be made (a plain user without delegation)
+ * everything here answers "no" and the host counts by polling. The processor has no group: a cell
+ * has one thread and cannot take more than one. */
 #ifndef VIAL_JAIL_CGROUP_H
 #define VIAL_JAIL_CGROUP_H
 
@@ -31,25 +32,27 @@ struct cgroup_slot {
     int peak_fd;                       /* the largest use so far, or -1 */
     int kills_fd;                      /* the file that counts the kernel's kills, or -1 */
     int version;
-    uint64_t limit;       /* in force */
-    uint64_t oom_count;   /* kills so far, to see a new one */
+    uint64_t limit;     /* in force */
+    uint64_t oom_count; /* kills so far, to see a new one */
 };
 
-/* Makes the engine's groups under what /proc says is ours, and notes in the report what there is. Never
- * fails: what cannot be made is missing, with its errno in the report. Removes what engines that are gone
- * left behind. */
+/* Makes the engine's groups under what /proc says is ours, and notes in the report what there is.
+ * Never fails: what cannot be made is missing, with its errno in the report. Removes what engines
+ * that are gone left behind. */
 void cgroup_base_open(struct cgroup_base *base, struct layer_report *report);
 void cgroup_base_close(struct cgroup_base *base);
 
-/* Puts a template, which has no limit, into the engine's memory group, so that it is accounted for there. */
+/* Puts a template, which has no limit, into the engine's memory group, so that it is accounted for
+ * there. */
 void cgroup_base_adopt(const struct cgroup_base *base, pid_t pid);
 
 /* Which controllers there are: bits by enum cgroup_controller. */
 uint32_t cgroup_base_groups(const struct cgroup_base *base);
 
-/* A slot with this memory limit. 0, or -1 with errno. Without controllers it is empty and succeeds. */
-int cgroup_slot_open(
-    const struct cgroup_base *base, unsigned index, uint64_t memory_bytes_max, struct cgroup_slot *slot);
+/* A slot with this memory limit. 0, or -1 with errno. Without controllers it is empty and succeeds.
+ */
+int cgroup_slot_open(const struct cgroup_base *base, unsigned index, uint64_t memory_bytes_max,
+    struct cgroup_slot *slot);
 
 /* Closes and removes; a group that still has a process in it stays. 0, or -1 when it stayed. */
 int cgroup_slot_close(const struct cgroup_base *base, unsigned index, struct cgroup_slot *slot);

@@ -30,7 +30,8 @@ static int has_word(const char *list, size_t n, const char *word)
     return 0;
 }
 
-/* The group of this process for a controller (version 1) or in the unified tree (controller NULL). */
+/* The group of this process for a controller (version 1) or in the unified tree (controller NULL).
+ */
 static int own_group(const char *groups, const char *controller, char *ret, size_t size)
 {
     const char *line = groups;

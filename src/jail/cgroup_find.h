@@ -3,8 +3,8 @@
 #define VIAL_JAIL_CGROUP_FIND_H
 
 enum {
-    CGROUP_PLACES_MAX = 3,     /* version 1, version 2 at our own group, version 2 at the top */
-    CGROUP_PLACE_BYTES = 400,  /* mount point and group; longer ones are passed over */
+    CGROUP_PLACES_MAX = 3,    /* version 1, version 2 at our own group, version 2 at the top */
+    CGROUP_PLACE_BYTES = 400, /* mount point and group; longer ones are passed over */
 };
 
 struct cgroup_place {

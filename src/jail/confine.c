@@ -27,9 +27,10 @@
 #include "jail/root.h"
 
 enum {
-    CONTROL_FD = 3,      /* the only descriptor of a cell beside 0, 1 and 2 */
-    NOBODY = 65534,      /* who cells are where no user namespace gives them a user of their own */
-    PROBE_FDS_MAX = 256 /* descriptors the canary looks at; the kernel gives out the lowest free number */
+    CONTROL_FD = 3, /* the only descriptor of a cell beside 0, 1 and 2 */
+    NOBODY = 65534, /* who cells are where no user namespace gives them a user of their own */
+    PROBE_FDS_MAX =
+        256 /* descriptors the canary looks at; the kernel gives out the lowest free number */
 };
 
 /* Made once by the template, used by every cell. */
@@ -124,8 +125,8 @@ static void template_landlock(struct layer_report *report)
     *e = (struct layer_entry){.state = LAYER_ON, .version = (uint8_t)abi};
 }
 
-int confine_template(const struct namespace_names *before, uint32_t users, struct layer_report *report,
-    const char **ret_step)
+int confine_template(const struct namespace_names *before, uint32_t users,
+    struct layer_report *report, const char **ret_step)
 {
     memset(report, 0, sizeof(*report));
     (void)umask(077);
@@ -229,8 +230,7 @@ static int do_descriptors(const struct confine_cell_input *in)
     if (mutate_without(LAYER_DESCRIPTORS)) {
         return 0;
     }
-    return (int)syscall(
-        SYS_close_range, CONTROL_FD + (compute_ruleset_fd >= 0 ? 2U : 1U), ~0U, 0);
+    return (int)syscall(SYS_close_range, CONTROL_FD + (compute_ruleset_fd >= 0 ? 2U : 1U), ~0U, 0);
 }
 
 static int do_landlock(const struct confine_cell_input *in)
@@ -269,8 +269,10 @@ static int do_user(const struct confine_cell_input *in)
     if (in->users > 1) {
         return caps_become(in->spec->uid, in->spec->uid);
     }
-    /* Without a range a cell of user 0 can only become nobody, and a plain user stays what it is. */
-    if (in->users == 0 && getuid() == 0) { /* the effective one is no call of the template's filter */
+    /* Without a range a cell of user 0 can only become nobody, and a plain user stays what it is.
+     */
+    if (in->users == 0 &&
+        getuid() == 0) { /* the effective one is no call of the template's filter */
         return caps_become(NOBODY, NOBODY);
     }
     return 0;
@@ -292,8 +294,8 @@ static int do_capabilities(const struct confine_cell_input *in)
     if (!mutate_without(LAYER_CAPABILITIES) && caps_drop() < 0) {
         return -1;
     }
-    /* A change of user clears this, so it is set behind it. With a pid namespace the kernel ends the cell
-     * with its template anyway. */
+    /* A change of user clears this, so it is set behind it. With a pid namespace the kernel ends
+     * the cell with its template anyway. */
     return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 }
 
@@ -372,12 +374,14 @@ static void prove_filter(const struct confine_cell_input *in, struct layer_repor
 struct step {
     const char *name;
     int (*apply)(const struct confine_cell_input *in);
-    void (*prove)(const struct confine_cell_input *in, struct layer_report *proof); /* may be NULL */
-    int layer; /* the canary proves nothing when the template says that this one is off; -1: always */
+    void (*prove)(
+        const struct confine_cell_input *in, struct layer_report *proof); /* may be NULL */
+    int layer; /* the canary proves nothing when the template says that this one is off; -1: always
+                */
 };
 
-/* In this order, because: Landlock forbids mounting; privileges are needed for mounting and for the user;
- * the last filter takes away the calls that all others need. */
+/* In this order, because: Landlock forbids mounting; privileges are needed for mounting and for the
+ * user; the last filter takes away the calls that all others need. */
 static const struct step STEPS[] = {
     {"control group", do_cgroups, prove_cgroups, -1},
     {"work directory", do_work_dir, NULL, -1},

@@ -1,8 +1,8 @@
 /* filter.h - the system calls a template and its cells may make, as BPF programs.
  *
- * The programs are generated at build time by tools/gen-filter.c from the one table in filter_table.inc:
- * a large one for the template, which every cell inherits at no cost, and one small program a profile
- * that a cell adds last and that takes away what only the set-up needed. */
+ * The programs are generated at build time by tools/gen-filter.c from the one table in
+ * filter_table.inc: a large one for the template, which every cell inherits at no cost, and one
+ * small program a profile that a cell adds last and that takes away what only the set-up needed. */
 #ifndef VIAL_JAIL_FILTER_H
 #define VIAL_JAIL_FILTER_H
 
@@ -18,7 +18,8 @@ extern const struct sock_fprog filter_template;
 extern const struct sock_fprog filter_compute;
 extern const struct sock_fprog filter_posix;
 
-/* Adds a program to this process for ever. Needs no-new-privs or CAP_SYS_ADMIN. 0, or -1 with errno. */
+/* Adds a program to this process for ever. Needs no-new-privs or CAP_SYS_ADMIN. 0, or -1 with
+ * errno. */
 int filter_load(const struct sock_fprog *program);
 
 #endif

@@ -1,8 +1,8 @@
 /* fork.c - see fork.h.
  *
- * A cell is made by a raw clone3, because libc's fork takes no namespaces. libc keeps the number of the
- * running thread in its thread block, and abort and the recursive mutexes believe it; its own fork asks the
- * kernel to write the child's number there, and so does fork_clone. */
+ * A cell is made by a raw clone3, because libc's fork takes no namespaces. libc keeps the number of
+ * the running thread in its thread block, and abort and the recursive mutexes believe it; its own
+ * fork asks the kernel to write the child's number there, and so does fork_clone. */
 #include "jail/fork.h"
 
 #include <errno.h>

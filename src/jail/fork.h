@@ -11,14 +11,14 @@ enum {
     FORK_HOST_FD = 4,    /* a process descriptor of the host: readable when the host is gone */
 };
 
-/* Host: starts the program with these two descriptors, an environment of its own and no signal blocked or
- * ignored. 0, or an errno. The child is the caller's to wait for. */
+/* Host: starts the program with these two descriptors, an environment of its own and no signal
+ * blocked or ignored. 0, or an errno. The child is the caller's to wait for. */
 int fork_spawn(const char *path, const char *const argv[], const char *const envp[], int control_fd,
     int host_fd, pid_t *ret);
 
-/* Template and warm-up: a copy of this process in new namespaces (CLONE_NEW* and CLONE_PARENT). Returns
- * like fork; in the parent *ret_pidfd is the child's process descriptor. The caller must be the only thread
- * that matters: all others, and the locks they hold, are lost in the child. */
+/* Template and warm-up: a copy of this process in new namespaces (CLONE_NEW* and CLONE_PARENT).
+ * Returns like fork; in the parent *ret_pidfd is the child's process descriptor. The caller must be
+ * the only thread that matters: all others, and the locks they hold, are lost in the child. */
 pid_t fork_clone(uint64_t flags, int *ret_pidfd);
 
 /* Prepares fork_clone: finds where libc keeps the thread's number, so that the kernel can write the

@@ -1,5 +1,5 @@
-/* landlock.c - see landlock.h. The constants and the struct are written out here, because the headers of
- * Debian 12 stop at version 2 and the kernel may be newer. */
+/* landlock.c - see landlock.h. The constants and the struct are written out here, because the
+ * headers of Debian 12 stop at version 2 and the kernel may be newer. */
 #include "jail/landlock.h"
 
 #include <errno.h>
@@ -69,9 +69,9 @@ int landlock_ruleset(const char *tree)
     }
     dir = open(tree, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     rule = (struct path_beneath_attr){
-        .allowed_access = attr.handled_access_fs &
-                          ~(uint64_t)(FS_EXECUTE | FS_MAKE_CHAR | FS_MAKE_SOCK | FS_MAKE_FIFO |
-                                      FS_MAKE_BLOCK | FS_IOCTL_DEV),
+        .allowed_access =
+            attr.handled_access_fs & ~(uint64_t)(FS_EXECUTE | FS_MAKE_CHAR | FS_MAKE_SOCK |
+                                                 FS_MAKE_FIFO | FS_MAKE_BLOCK | FS_IOCTL_DEV),
         .parent_fd = dir,
     };
     r = dir < 0 ? -1 : syscall(SYS_landlock_add_rule, fd, RULE_PATH_BENEATH, &rule, 0);

@@ -35,8 +35,8 @@ static const struct layer_row ROWS[LAYER_COUNT] = {
 };
 
 /* Without these no guest code runs at all. */
-static const uint8_t BASIS[] = {LAYER_DESCRIPTORS, LAYER_NO_NEW_PRIVS, LAYER_CAPABILITIES,
-    LAYER_RLIMITS, LAYER_SECCOMP};
+static const uint8_t BASIS[] = {
+    LAYER_DESCRIPTORS, LAYER_NO_NEW_PRIVS, LAYER_CAPABILITIES, LAYER_RLIMITS, LAYER_SECCOMP};
 
 enum { WORD_BYTES_MAX = 64 }; /* the longest word of a require list */
 
@@ -50,7 +50,8 @@ const char *layer_purpose(unsigned layer)
     return layer < LAYER_COUNT ? ROWS[layer].purpose : "?";
 }
 
-/* A layer that the hostile suite has switched off passes for there: its cases must miss it, not this report. */
+/* A layer that the hostile suite has switched off passes for there: its cases must miss it, not
+ * this report. */
 static int layer_holds(const struct layer_report *report, unsigned layer)
 {
     const struct layer_entry *e = &report->entries[layer];
@@ -58,8 +59,8 @@ static int layer_holds(const struct layer_report *report, unsigned layer)
     return mutate_without(layer) || e->state == LAYER_ON || e->state == LAYER_PROVEN;
 }
 
-/* Does everything hold that the level has? Landlock is the second lock on doors that the namespaces closed:
- * only without them it is a must. */
+/* Does everything hold that the level has? Landlock is the second lock on doors that the namespaces
+ * closed: only without them it is a must. */
 static int level_holds(const struct layer_report *report, const char *level)
 {
     int filtered = strcmp(level, "filtered") == 0;
@@ -151,14 +152,15 @@ static int require_layer(
 
     if (!layer_holds(report, i)) {
         return vial__fail(err, VIAL_E_ISOLATION,
-            "the layer %s (%s) is required but does not hold here: it is %s%s%s; `vial doctor` says more",
+            "the layer %s (%s) is required but does not hold here: it is %s%s%s; `vial doctor` "
+            "says more",
             ROWS[i].name, ROWS[i].purpose, state_name(e), sys != NULL ? ", " : "",
             sys != NULL ? sys : "");
     }
     if (e->version < version) {
         return vial__fail(err, VIAL_E_ISOLATION,
-            "the layer %s is required in version %u, this kernel has version %u", ROWS[i].name, version,
-            e->version);
+            "the layer %s is required in version %u, this kernel has version %u", ROWS[i].name,
+            version, e->version);
     }
     return VIAL_OK;
 }
@@ -170,22 +172,25 @@ static int require_word(const struct layer_report *report, const char *word, str
     size_t len = strcspn(word, ">");
     unsigned i;
 
-    if (strcmp(word, "full") == 0 || strcmp(word, "rootless") == 0 || strcmp(word, "filtered") == 0) {
+    if (strcmp(word, "full") == 0 || strcmp(word, "rootless") == 0 ||
+        strcmp(word, "filtered") == 0) {
         const char *level = layer_report_level(report);
 
         return level_holds(report, word)
                    ? VIAL_OK
                    : vial__fail(err, VIAL_E_ISOLATION,
-                         "isolation level %s is required but this is %s; `vial doctor` says why", word,
-                         level != NULL ? level : "none");
+                         "isolation level %s is required but this is %s; `vial doctor` says why",
+                         word, level != NULL ? level : "none");
     }
     if (word[len] != '\0') {
         int used = 0;
 
         /* sscanf would also take a sign and spaces in front of the number. */
         if (strspn(word + len, ">=") != 2 || word[len + 2] < '0' || word[len + 2] > '9' ||
-            sscanf(word + len, ">=%2u%n", &version, &used) != 1 || word[len + (size_t)used] != '\0') {
-            return vial__fail(err, VIAL_E_INVALID, "in --require, \"%s\" should be LAYER>=NUMBER", word);
+            sscanf(word + len, ">=%2u%n", &version, &used) != 1 ||
+            word[len + (size_t)used] != '\0') {
+            return vial__fail(
+                err, VIAL_E_INVALID, "in --require, \"%s\" should be LAYER>=NUMBER", word);
         }
     }
     for (i = 0; i < LAYER_COUNT; i++) {

@@ -1,7 +1,7 @@
 /* layer.h - the names and states of the layers of the wall, as every part of vial speaks of them.
  *
- * This is only vocabulary: what a layer is, whether it holds, and how to say so. Template and cell fill a
- * report, the host completes it and attaches it to every result. */
+ * This is only vocabulary: what a layer is, whether it holds, and how to say so. Template and cell
+ * fill a report, the host completes it and attaches it to every result. */
 #ifndef VIAL_JAIL_LAYER_H
 #define VIAL_JAIL_LAYER_H
 
@@ -59,9 +59,9 @@ void layer_report_write(const struct layer_report *report, struct json_writer *w
 /* "full", "rootless", "filtered", or NULL when even the basis does not hold. */
 const char *layer_report_level(const struct layer_report *report);
 
-/* Fails with VIAL_E_ISOLATION when a layer named in the comma-separated list (NULL: none) does not hold or
- * the basis is missing, with VIAL_E_INVALID when a word in it is unknown. "landlock>=N" asks for an ABI;
- * "full" and "rootless" stand for everything that level has. */
+/* Fails with VIAL_E_ISOLATION when a layer named in the comma-separated list (NULL: none) does not
+ * hold or the basis is missing, with VIAL_E_INVALID when a word in it is unknown. "landlock>=N"
+ * asks for an ABI; "full" and "rootless" stand for everything that level has. */
 VIAL_NODISCARD int layer_report_require(
     const struct layer_report *report, const char *require, struct vial_error *err);
 

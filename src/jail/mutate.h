@@ -1,7 +1,7 @@
 /* mutate.h - switching one layer of the wall off, to prove that the hostile suite notices.
  *
- * Only a build configured with -Dmutation=true has the switch; everywhere else the answer is a constant no
- * and the compiler removes the question. */
+ * Only a build configured with -Dmutation=true has the switch; everywhere else the answer is a
+ * constant no and the compiler removes the question. */
 #ifndef VIAL_JAIL_MUTATE_H
 #define VIAL_JAIL_MUTATE_H
 
@@ -11,8 +11,8 @@
 /* Is the layer (enum layer) named in the environment variable VIAL_WITHOUT? */
 int mutate_without(unsigned layer);
 
-/* Called in a cell after each step of its confinement, with the step's name: a raw attack that is to happen
- * at this stage, before the later layers are there, happens now. */
+/* Called in a cell after each step of its confinement, with the step's name: a raw attack that is
+ * to happen at this stage, before the later layers are there, happens now. */
 void mutate_after_step(const char *step);
 
 /* The variable as "NAME=value", to be handed to the cell program; 0 when it is not set. */

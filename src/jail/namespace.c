@@ -87,8 +87,8 @@ int namespace_settle(int range)
     if (caps_become(0, 0) < 0) {
         return -1;
     }
-    /* Where /proc/sys is read-only the filter still forbids every call that makes a namespace. Without a
-     * user namespace of our own it would be the host's setting. */
+    /* Where /proc/sys is read-only the filter still forbids every call that makes a namespace.
+     * Without a user namespace of our own it would be the host's setting. */
     if (!mutate_without(LAYER_USERNS)) {
         (void)fd_put_text(AT_FDCWD, "/proc/sys/user/max_user_namespaces", "0");
     }

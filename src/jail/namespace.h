@@ -16,19 +16,20 @@ struct namespace_names {
 };
 void namespace_read(struct namespace_names *names);
 
-/* Template, while the host's /proc is still visible: which of the namespaces really differ from before.
- * Fills the entries of the report. */
+/* Template, while the host's /proc is still visible: which of the namespaces really differ from
+ * before. Fills the entries of the report. */
 void namespace_compare(const struct namespace_names *before, struct layer_report *report);
 
-/* Template, once its users are mapped: becomes user 0 inside, forbids further user namespaces below it,
- * takes a name of its own. 0, or -1 with errno. range: are there more users than one? */
+/* Template, once its users are mapped: becomes user 0 inside, forbids further user namespaces below
+ * it, takes a name of its own. 0, or -1 with errno. range: are there more users than one? */
 int namespace_settle(int range);
 
 /* How many users a map with a range has: one for the template and one a slot. */
 enum { NAMESPACE_USERS = 4096 };
 
-/* Host: writes the user and group maps of a template that waits for them. With privilege it maps a range of
- * users that nobody else has, else only the caller. 0 with *ret_users set, or -1 with errno. */
+/* Host: writes the user and group maps of a template that waits for them. With privilege it maps a
+ * range of users that nobody else has, else only the caller. 0 with *ret_users set, or -1 with
+ * errno. */
 int namespace_map(pid_t pid, uint32_t *ret_users);
 
 #endif

@@ -1,7 +1,7 @@
 /* root.c - see root.h.
  *
- * The engine is loaded and warm before this runs, so the tree needs no libraries, no devices and no /proc:
- * there is simply nothing in it. */
+ * The engine is loaded and warm before this runs, so the tree needs no libraries, no devices and no
+ * /proc: there is simply nothing in it. */
 #include "jail/root.h"
 
 #include <errno.h>

@@ -18,7 +18,7 @@ struct cell_spec {
     uint32_t hurry;   /* a run is waiting: no warm-up */
     uint32_t files_max;
     uint32_t open_files_max;
-    uint32_t groups;  /* bits by enum cgroup_controller: which control groups it joins */
+    uint32_t groups; /* bits by enum cgroup_controller: which control groups it joins */
     uint64_t disk_bytes_max;
 };
 

@@ -1,7 +1,7 @@
 /* field.h - the inside of START, RESULT and FAILED: a row of tagged, length-prefixed fields.
  *
- * Five bytes of head (tag, length) and the bytes. A reader skips nothing: an unknown tag is an error, since
- * both ends come from one build. */
+ * Five bytes of head (tag, length) and the bytes. A reader skips nothing: an unknown tag is an
+ * error, since both ends come from one build. */
 #ifndef VIAL_WIRE_FIELD_H
 #define VIAL_WIRE_FIELD_H
 
@@ -12,16 +12,16 @@
 
 enum field_tag {
     /* START */
-    FIELD_NAME = 1,        /* of the source, for stack traces */
-    FIELD_SOURCE = 2,      /* UTF-8 */
-    FIELD_INPUT = 3,       /* JSON */
-    FIELD_WANT_TEXT = 4,   /* u32 */
-    FIELD_TIMERS_MAX = 5,  /* u32 */
-    FIELD_VALUE_MAX = 6,   /* u32, bytes */
+    FIELD_NAME = 1,       /* of the source, for stack traces */
+    FIELD_SOURCE = 2,     /* UTF-8 */
+    FIELD_INPUT = 3,      /* JSON */
+    FIELD_WANT_TEXT = 4,  /* u32 */
+    FIELD_TIMERS_MAX = 5, /* u32 */
+    FIELD_VALUE_MAX = 6,  /* u32, bytes */
     /* RESULT */
-    FIELD_OUTCOME = 16,    /* u32, enum outcome */
-    FIELD_VALUE = 17,      /* JSON */
-    FIELD_TEXT = 18,       /* the value as a REPL would print it */
+    FIELD_OUTCOME = 16, /* u32, enum outcome */
+    FIELD_VALUE = 17,   /* JSON */
+    FIELD_TEXT = 18,    /* the value as a REPL would print it */
     FIELD_ERROR_NAME = 19,
     FIELD_ERROR_MESSAGE = 20,
     FIELD_ERROR_STACK = 21,

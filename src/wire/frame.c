@@ -35,7 +35,8 @@ static uint64_t frame_len_max(uint8_t type, uint64_t value_bytes_max)
     }
 }
 
-int frame_accept(enum frame_phase *phase, const struct frame_header *header, uint64_t value_bytes_max)
+int frame_accept(
+    enum frame_phase *phase, const struct frame_header *header, uint64_t value_bytes_max)
 {
     size_t i;
 

@@ -1,8 +1,9 @@
 /* frame.h - frames between host and cell: who may send what, when, and how long it may be.
  *
- * A frame is eight bytes of header and a payload, on a stream socket. The cell's side of it is written by
- * a process that guest code may have taken over, so the host takes nothing from it but what frame_accept
- * allows in the phase the cell is in, and checks each length before it is used for anything. */
+ * A frame is eight bytes of header and a payload, on a stream socket. The cell's side of it is
+ * written by a process that guest code may have taken over, so the host takes nothing from it but
+ * what frame_accept allows in the phase the cell is in, and checks each length before it is used
+ * for anything. */
 #ifndef VIAL_WIRE_FRAME_H
 #define VIAL_WIRE_FRAME_H
 
@@ -46,8 +47,10 @@ enum {
     FRAME_START_BYTES_MAX = 256 * 1024 * 1024,
 };
 
-/* Is this header allowed in this phase? value_bytes_max is the run's limit. Moves *phase on. 0, or -1. */
-int frame_accept(enum frame_phase *phase, const struct frame_header *header, uint64_t value_bytes_max);
+/* Is this header allowed in this phase? value_bytes_max is the run's limit. Moves *phase on. 0, or
+ * -1. */
+int frame_accept(
+    enum frame_phase *phase, const struct frame_header *header, uint64_t value_bytes_max);
 
 /* One frame found in a buffer. */
 struct frame {
@@ -56,8 +59,9 @@ struct frame {
     size_t len;
 };
 
-/* Looks for a whole frame at offset *at of in. 1: found, *at is behind it; 0: not whole yet; -1: refused.
- * The phase only moves when the frame is whole, so calling again after more bytes came is right. */
+/* Looks for a whole frame at offset *at of in. 1: found, *at is behind it; 0: not whole yet; -1:
+ * refused. The phase only moves when the frame is whole, so calling again after more bytes came is
+ * right. */
 int frame_next(const struct buf *in, size_t *at, enum frame_phase *phase, uint64_t value_bytes_max,
     struct frame *ret);
 

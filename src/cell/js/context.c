@@ -12,8 +12,8 @@ enum { OUTPUT_KEEP_BYTES = 65536 }; /* a larger buffer is given back after the p
 static const char *const HOOK_NAMES[HOOK_COUNT] = {"start", "completed", "turn", "state", "failure",
     "pending", "unhandled", "json", "text", "describe", "warm"};
 
-static JSValueRef native_write(JSContextRef ctx, JSObjectRef function, JSObjectRef self, size_t argc,
-    const JSValueRef argv[], JSValueRef *exception)
+static JSValueRef native_write(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
+    size_t argc, const JSValueRef argv[], JSValueRef *exception)
 {
     static struct buf text = {.max = SIZE_MAX / 4};
     JSStringRef string;
@@ -129,8 +129,8 @@ int js_context_init(struct js_context *c, JSContextGroupRef group, const char **
     return 0;
 }
 
-JSValueRef js_context_call(struct js_context *c, enum js_hook hook, size_t argc, const JSValueRef argv[],
-    JSValueRef *ret_exception)
+JSValueRef js_context_call(struct js_context *c, enum js_hook hook, size_t argc,
+    const JSValueRef argv[], JSValueRef *ret_exception)
 {
     *ret_exception = NULL;
     return JSObjectCallAsFunction(c->ctx, c->hooks[hook], NULL, argc, argv, ret_exception);

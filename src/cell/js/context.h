@@ -1,4 +1,5 @@
-/* context.h - a JavaScript global with our prelude in it, and the hooks that the prelude gave us. */
+/* context.h - a JavaScript global with our prelude in it, and the hooks that the prelude gave us.
+ */
 #ifndef VIAL_CELL_JS_CONTEXT_H
 #define VIAL_CELL_JS_CONTEXT_H
 
@@ -28,15 +29,16 @@ struct js_context {
     JSObjectRef hooks[HOOK_COUNT];
 };
 
-/* Makes a global in the group and evaluates the prelude. 0, or -1 with a reason (for a developer: it means
- * that the prelude is wrong). */
+/* Makes a global in the group and evaluates the prelude. 0, or -1 with a reason (for a developer:
+ * it means that the prelude is wrong). */
 int js_context_init(struct js_context *c, JSContextGroupRef group, const char **ret_why);
 
 /* Calls a hook. NULL when it threw; the exception is then in *ret_exception. */
-JSValueRef js_context_call(struct js_context *c, enum js_hook hook, size_t argc, const JSValueRef argv[],
-    JSValueRef *ret_exception);
+JSValueRef js_context_call(struct js_context *c, enum js_hook hook, size_t argc,
+    const JSValueRef argv[], JSValueRef *ret_exception);
 
-/* A JavaScript string of UTF-8 bytes, which may hold NULs. The caller releases it. NULL without memory. */
+/* A JavaScript string of UTF-8 bytes, which may hold NULs. The caller releases it. NULL without
+ * memory. */
 JSStringRef js_string_from_utf8(const char *bytes, size_t len);
 
 /* Appends a JavaScript string as UTF-8; half a surrogate pair becomes U+FFFD. 0, or -1. */

@@ -1,4 +1,5 @@
-/* engine.c - JavaScriptCore as a guest language: start-up, warmth, random numbers. See cell/guest.h. */
+/* engine.c - JavaScriptCore as a guest language: start-up, warmth, random numbers. See
+ * cell/guest.h. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -8,21 +9,21 @@
 #include "cell/js/random.h"
 #include "cell/js/run.h"
 
-static struct js_context guest;   /* where guest code will run */
+static struct js_context guest;    /* where guest code will run */
 static struct js_context rehearse; /* where our own warm-up runs; guest code never sees it */
 static uint64_t *guest_random;
 static struct buf rehearsal; /* kept, so that its pages are there */
 
-/* A cell must never start a thread: helpers are off or serve from the calling thread. WebAssembly compiles
- * on a thread of its own in every configuration, so there is none. */
+/* A cell must never start a thread: helpers are off or serve from the calling thread. WebAssembly
+ * compiles on a thread of its own in every configuration, so there is none. */
 static const char *const OPTIONS[][2] = {
     {"JSC_useConcurrentJIT", "0"},
     {"JSC_useConcurrentGC", "0"},
     {"JSC_numberOfGCMarkers", "1"},
     {"JSC_useWasm", "0"},
     {"JSC_useSharedArrayBuffer", "0"},
-    /* Compiling pays later than the engine thinks: most runs end within a millisecond, and what is hot gets
-     * there soon all the same. The defaults are 500 and 100. */
+    /* Compiling pays later than the engine thinks: most runs end within a millisecond, and what is
+     * hot gets there soon all the same. The defaults are 500 and 100. */
     {"JSC_thresholdForJITAfterWarmUp", "4000"},
     {"JSC_thresholdForJITSoon", "1000"},
     {"TZ", "UTC"},
@@ -37,11 +38,14 @@ static const char TYPICAL[] =
     "    for (const {id, tag} of list) {\n"
     "        if (id < limit) seen.set(tag, [...(seen.get(tag) ?? []), id]);\n"
     "    }\n"
-    "    return Array.from(seen, ([k, v]) => ({k, text: `${k}: ${v.length}`})).sort((a, b) => a.k < b.k ? -1 : 1);\n"
+    "    return Array.from(seen, ([k, v]) => ({k, text: `${k}: ${v.length}`})).sort((a, b) => a.k "
+    "< b.k ? -1 : 1);\n"
     "}\n"
     "class Box { constructor(v) { this.v = v; } get() { return this.v; } }\n"
-    "const out = pick(items).filter(x => x.text.includes(':')).map(x => x.text.toUpperCase().split(' '));\n"
-    "return ({out, n: Object.keys(items[0]).length, box: new Box(1).get(), re: /(\\d+)/.exec('a12')[1]}); })()";
+    "const out = pick(items).filter(x => x.text.includes(':')).map(x => "
+    "x.text.toUpperCase().split(' '));\n"
+    "return ({out, n: Object.keys(items[0]).length, box: new Box(1).get(), re: "
+    "/(\\d+)/.exec('a12')[1]}); })()";
 
 static void rehearse_run(struct js_context *c, const char *source)
 {

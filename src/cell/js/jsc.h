@@ -1,7 +1,7 @@
 /* jsc.h - JavaScriptCore's C interface, and the few functions it exports without a header.
  *
- * meson.build checks that the library has each of these; a Debian update that drops one fails the build and
- * not a run. */
+ * meson.build checks that the library has each of these; a Debian update that drops one fails the
+ * build and not a run. */
 #ifndef VIAL_CELL_JS_JSC_H
 #define VIAL_CELL_JS_JSC_H
 

@@ -1,8 +1,9 @@
 /* run.c - see run.h.
  *
- * The life of a run is decided by the prelude (main.js): C evaluates the script, hands over its completion
- * value, and then lets one task after the other run until the prelude says that there is a value, a failure,
- * or nothing left. The engine runs microtasks by itself whenever a call from C returns. */
+ * The life of a run is decided by the prelude (main.js): C evaluates the script, hands over its
+ * completion value, and then lets one task after the other run until the prelude says that there is
+ * a value, a failure, or nothing left. The engine runs microtasks by itself whenever a call from C
+ * returns. */
 #include "cell/js/run.h"
 
 #include <stdlib.h>
@@ -65,8 +66,9 @@ static void fail(struct js_context *c, JSValueRef thrown, struct buf *result)
     JSValueRef described = js_context_call(c, HOOK_DESCRIBE, 1, &thrown, &exception);
     JSObjectRef array;
     unsigned i, frames, at;
-    static const uint8_t texts[][2] = {{AT_NAME, FIELD_ERROR_NAME}, {AT_MESSAGE, FIELD_ERROR_MESSAGE},
-        {AT_STACK, FIELD_ERROR_STACK}, {AT_HINT, FIELD_ERROR_HINT}};
+    static const uint8_t texts[][2] = {{AT_NAME, FIELD_ERROR_NAME},
+        {AT_MESSAGE, FIELD_ERROR_MESSAGE}, {AT_STACK, FIELD_ERROR_STACK},
+        {AT_HINT, FIELD_ERROR_HINT}};
 
     buf_clear(result);
     put_u32(result, FIELD_OUTCOME, OUTCOME_EXCEPTION);
@@ -79,7 +81,8 @@ static void fail(struct js_context *c, JSValueRef thrown, struct buf *result)
     }
     array = JSValueToObject(c->ctx, described, NULL);
     for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        add_string(c, texts[i][1], JSObjectGetPropertyAtIndex(c->ctx, array, texts[i][0], NULL), result);
+        add_string(
+            c, texts[i][1], JSObjectGetPropertyAtIndex(c->ctx, array, texts[i][0], NULL), result);
     }
     put_u32(result, FIELD_ERROR_LINE, number_at(c, array, AT_LINE));
     put_u32(result, FIELD_ERROR_COLUMN, number_at(c, array, AT_COLUMN));
@@ -140,14 +143,15 @@ static int set_input(struct js_context *c, const struct guest_start *start)
         }
     }
     name = JSStringCreateWithUTF8CString("input");
-    JSObjectSetProperty(c->ctx, JSContextGetGlobalObject(c->ctx), name, value,
-        kJSPropertyAttributeDontEnum, NULL);
+    JSObjectSetProperty(
+        c->ctx, JSContextGetGlobalObject(c->ctx), name, value, kJSPropertyAttributeDontEnum, NULL);
     JSStringRelease(name);
     return 0;
 }
 
-/* Wraps a script with a top-level await or return into an async function and evaluates that. NULL without an
- * exception when there is nothing to wrap, or when the wrapped text is no valid script either and plain is. */
+/* Wraps a script with a top-level await or return into an async function and evaluates that. NULL
+ * without an exception when there is nothing to wrap, or when the wrapped text is no valid script
+ * either and plain is. */
 static JSValueRef evaluate_wrapped(struct js_context *c, const struct guest_start *start,
     JSStringRef name, JSStringRef plain, JSValueRef *ret_exception)
 {
@@ -171,9 +175,9 @@ static JSValueRef evaluate_wrapped(struct js_context *c, const struct guest_star
     return value;
 }
 
-/* Evaluates the source. A source with the word await is parsed first, because the engine takes `await (x)` in
- * a script for a call of a function of that name. A top-level return makes the engine refuse the source
- * before anything of it has run, so that is looked for only then. */
+/* Evaluates the source. A source with the word await is parsed first, because the engine takes
+ * `await (x)` in a script for a call of a function of that name. A top-level return makes the
+ * engine refuse the source before anything of it has run, so that is looked for only then. */
 static JSValueRef evaluate(struct js_context *c, const struct guest_start *start, JSStringRef name,
     JSValueRef *ret_exception)
 {
@@ -232,7 +236,8 @@ static JSValueRef turn_loop(struct js_context *c, JSValueRef completion)
 }
 
 /* Adds what a hook returns, unless it is undefined; the exception when it threw. */
-static JSValueRef add_value(struct js_context *c, enum js_hook hook, uint8_t tag, struct buf *result)
+static JSValueRef add_value(
+    struct js_context *c, enum js_hook hook, uint8_t tag, struct buf *result)
 {
     JSValueRef exception;
     JSValueRef value = js_context_call(c, hook, 0, NULL, &exception);
@@ -265,7 +270,8 @@ void js_run(struct js_context *c, const struct guest_start *start, struct buf *r
     begin(c, start, name, NULL);
     put_u32(result, FIELD_OUTCOME, OUTCOME_OK);
     if (set_input(c, start) < 0) {
-        JSStringRef text = JSStringCreateWithUTF8CString("the input is not JSON that the engine takes");
+        JSStringRef text =
+            JSStringCreateWithUTF8CString("the input is not JSON that the engine takes");
 
         fail(c, JSValueMakeString(c->ctx, text), result);
         JSStringRelease(text);
@@ -276,7 +282,8 @@ void js_run(struct js_context *c, const struct guest_start *start, struct buf *r
     if (value != NULL) {
         thrown = turn_loop(c, value);
     }
-    /* As text any value can be shown; as JSON it may be refused, and then there is no text either. */
+    /* As text any value can be shown; as JSON it may be refused, and then there is no text either.
+     */
     if (thrown == NULL && start->want_text) {
         thrown = add_value(c, HOOK_TEXT, FIELD_TEXT, result);
     } else if (thrown == NULL) {

@@ -37,7 +37,8 @@ JSStringRef js_string_from_utf8(const char *bytes, size_t len)
     uint32_t c;
 
     if (memchr(bytes, '\0', len) == NULL && bytes[len] == '\0') {
-        return JSStringCreateWithUTF8CString(bytes); /* the engine's own way, which keeps ASCII narrow */
+        return JSStringCreateWithUTF8CString(
+            bytes); /* the engine's own way, which keeps ASCII narrow */
     }
     units = malloc((len + 1) * sizeof(*units));
     if (units == NULL) {
@@ -99,7 +100,8 @@ int js_string_to_utf8(JSStringRef string, struct buf *out)
     }
     for (i = 0; i < n; i++) {
         c = units[i];
-        if (c >= 0xd800 && c < 0xdc00 && i + 1 < n && units[i + 1] >= 0xdc00 && units[i + 1] < 0xe000) {
+        if (c >= 0xd800 && c < 0xdc00 && i + 1 < n && units[i + 1] >= 0xdc00 &&
+            units[i + 1] < 0xe000) {
             c = 0x10000 + ((c - 0xd800) << 10) + (units[i + 1] - 0xdc00U);
             i++;
         } else if (c >= 0xd800 && c < 0xe000) {
