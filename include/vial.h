@@ -110,8 +110,10 @@ typedef void (*vial_output_fn)(int stream, const char *bytes, size_t len, void *
 
 /* What to run. Start from VIAL_REQUEST_INIT. */
 struct vial_request {
-    uint32_t size;      /* sizeof as the caller was compiled */
-    uint32_t want_text; /* not 0: also render the value as text, like a REPL */
+    uint32_t size; /* sizeof as the caller was compiled */
+    /* not 0: render the value as text, like a REPL, instead of as JSON; then any value can be had
+     */
+    uint32_t want_text;
     const char *source; /* UTF-8, need not end in NUL */
     size_t source_len;
     const char *name;  /* what stack traces call the source; NULL: "main.js" */
@@ -175,7 +177,8 @@ VIAL_API void vial_engine_stats(struct vial_engine *engine, struct vial_engine_s
 VIAL_API VIAL_NODISCARD int vial_run(struct vial_engine *engine, const struct vial_request *request,
     struct vial_result **ret, struct vial_error *err);
 
-/* The same in two steps. The request's strings and limits must live until vial_run_wait returns. */
+/* The same in two steps. The request's strings and limits must live until vial_run_wait returns.
+ * When no cell is ready, vial_run_start does not wait for one: the run starts in vial_run_wait. */
 VIAL_API VIAL_NODISCARD int vial_run_start(struct vial_engine *engine,
     const struct vial_request *request, struct vial_run **ret, struct vial_error *err);
 VIAL_API VIAL_NODISCARD int vial_run_wait(

@@ -32,7 +32,7 @@
 enum {
     PAGE = 4096,
     RANGES_MAX = 96,               /* a call each in every cell; more would cost what they save */
-    GAP_PAGES_MAX = 2,             /* copying two pages too many is cheaper than another call */
+    GAP_PAGES_MAX = 0,             /* copying a page costs 2 us, another call half of one */
     MAPS_BYTES_MAX = 512 * 1024,   /* /proc/self/smaps of some hundred mappings */
     MAPPING_BYTES_MAX = 256 << 20, /* larger ones are reservations with a few pages in them */
     HOT_KIB = 48,                  /* a library with less in use is not worth a page of its own */

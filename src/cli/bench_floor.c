@@ -67,7 +67,8 @@ static void grow(const struct size *size)
     grow_by(size->huge_bytes, MADV_HUGEPAGE);
     for (i = 0; i < size->mappings;
          i += 2) { /* two each: protection differs, so they do not merge */
-        p = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        p = mmap(
+            NULL, (size_t)2 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (p != MAP_FAILED) {
             *p = 1;
             (void)mprotect(p, 4096, PROT_READ);

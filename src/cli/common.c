@@ -199,7 +199,8 @@ int cli_read_file(const char *path, size_t max, const char *what, char **ret, si
     char *bytes = NULL, *grown;
     size_t len = 0, capacity = 0;
     ssize_t n = 0;
-    int fd, code;
+    int fd = -1;
+    int code;
 
     code = open_source(path, max, what, &fd);
     if (code != 0) {
@@ -235,7 +236,7 @@ int cli_read_file(const char *path, size_t max, const char *what, char **ret, si
     if (fd != 0) {
         (void)close(fd);
     }
-    if (code != 0) {
+    if (code != 0 || bytes == NULL) {
         free(bytes);
         return code;
     }

@@ -139,7 +139,7 @@ static void print_advice(struct vial_engine *engine)
 
 static int print_text(struct vial_engine *engine)
 {
-    struct outcome o;
+    struct outcome o = {.passed = 0};
     int failed = 0;
     size_t i;
     int code;
@@ -168,7 +168,7 @@ static int print_json(struct vial_engine *engine)
     const char *isolation = vial_engine_isolation(engine);
     struct json_writer w;
     struct vial_error err;
-    struct outcome o;
+    struct outcome o = {.passed = 0};
     struct buf out;
     int code = EXIT_FINE, failed = 0;
     size_t i;

@@ -7,12 +7,17 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/json.h"
+#include "base/utf8.h"
 #include "cli/cli.h"
+#include "jail/layer.h"
 #include "policy/limits.h"
 
 enum {
     SOURCE_BYTES_MAX = 64 * 1024 * 1024,
     INPUT_BYTES_MAX = 128 * 1024 * 1024,
+    INPUT_DEPTH_MAX = 512, /* these and NAME_BYTES_MAX are the library's */
+    NAME_BYTES_MAX = 1024,
     REQUIRE_BYTES_MAX = 512,
 };
 
@@ -153,6 +158,11 @@ static int take_option(struct run_options *o, struct cli_args *a)
     return cli_unknown_option("run", a->option, KNOWN);
 }
 
+static int is_stdin(const char *file)
+{
+    return file != NULL && strcmp(file, "-") == 0;
+}
+
 /* 0, or an exit code; -1 when only help was asked for. */
 static int parse(struct run_options *o, int argc, char **argv)
 {
@@ -181,9 +191,41 @@ static int parse(struct run_options *o, int argc, char **argv)
     if (o->input != NULL && o->input_file != NULL) {
         return cli_fail(EXIT_USAGE, "give either --input or --input-file, not both");
     }
-    if (o->file != NULL && o->input_file != NULL && strcmp(o->file, "-") == 0 &&
-        strcmp(o->input_file, "-") == 0) {
+    if (is_stdin(o->file) && is_stdin(o->input_file)) {
         return cli_fail(EXIT_USAGE, "program and input cannot both come from stdin");
+    }
+    return 0;
+}
+
+/* What a message calls a text: by its file when it has one. */
+static const char *called(const char *file, const char *otherwise)
+{
+    return file != NULL && !is_stdin(file) ? file : otherwise;
+}
+
+/* The library would find these as well, but with an engine running. 0, or an exit code. */
+static int check(const struct run_options *o, const struct vial_request *request)
+{
+    struct json_fault fault;
+    struct vial_error err;
+    size_t bad;
+
+    if (layer_require_check(o->require, &err) < 0) {
+        return cli_fail_library(&err);
+    }
+    if (!utf8_valid(request->source, request->source_len, &bad)) {
+        return cli_fail(
+            EXIT_USAGE, "%s is not UTF-8 (at byte %zu)", called(o->file, "the source"), bad);
+    }
+    if (strlen(request->name) > NAME_BYTES_MAX ||
+        !utf8_valid(request->name, strlen(request->name), NULL)) {
+        return cli_fail(
+            EXIT_USAGE, "the name of the source must be UTF-8 of up to %d bytes", NAME_BYTES_MAX);
+    }
+    if (request->input != NULL &&
+        json_check(request->input, request->input_len, INPUT_DEPTH_MAX, &fault) < 0) {
+        return cli_fail(EXIT_USAGE, "%s is not JSON: %s at line %u, column %u",
+            called(o->input_file, "the input"), fault.why, fault.line, fault.column);
     }
     return 0;
 }
@@ -247,7 +289,7 @@ static void on_output(int stream, const char *bytes, size_t len, void *user)
             continue;
         }
         if (n < 0) {
-            return; /* nobody reads it; the run goes on for its value */
+            return; /* a full disk, say; the run goes on. A closed pipe ends us with SIGPIPE */
         }
         bytes += n;
         len -= (size_t)n;
@@ -298,13 +340,18 @@ static int exit_code_of(int status)
                                                                             : EXIT_OUR_FAILURE;
 }
 
-/* Guest text on our stderr: control characters other than line ends and tabs become visible. */
+/* Guest text on our stderr: control characters other than line ends and tabs become visible. Those
+ * from U+0080 to U+009F, which drive terminals too, are two bytes. */
 static void print_safe(const char *text)
 {
     for (; *text != '\0'; text++) {
         unsigned char c = (unsigned char)*text;
+        unsigned char next = (unsigned char)text[1];
 
-        if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f) {
+        if (c == 0xc2 && next >= 0x80 && next <= 0x9f) {
+            (void)fprintf(stderr, "\\x%02x", next);
+            text++;
+        } else if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f) {
             (void)fprintf(stderr, "\\x%02x", c);
         } else {
             (void)fputc(c, stderr);
@@ -388,9 +435,9 @@ static int report(struct vial_result *result, const struct run_options *o, const
 static int execute(const struct run_options *o, const struct vial_request *request)
 {
     struct vial_engine_options eo = VIAL_ENGINE_OPTIONS_INIT;
-    struct vial_engine *engine;
-    struct vial_result *result;
-    struct vial_run *run;
+    struct vial_engine *engine = NULL;
+    struct vial_result *result = NULL;
+    struct vial_run *run = NULL;
     struct vial_error err;
     int r, code;
 
@@ -446,12 +493,15 @@ int cmd_run(int argc, char **argv)
     if (code == 0) {
         request.source = o.code != NULL ? o.code : source;
         request.source_len = o.code != NULL ? strlen(o.code) : source_len;
-        request.name = o.code != NULL ? "[eval]" : strcmp(o.file, "-") == 0 ? "[stdin]" : o.file;
+        request.name = o.code != NULL ? "[eval]" : is_stdin(o.file) ? "[stdin]" : o.file;
         request.input = o.input != NULL ? o.input : input;
         request.input_len = o.input != NULL ? strlen(o.input) : input_len;
         request.limits = &o.limits;
         request.want_text = !o.json;
         request.on_output = o.json ? NULL : on_output;
+        code = check(&o, &request);
+    }
+    if (code == 0) {
         code = execute(&o, &request);
     }
     free(source);

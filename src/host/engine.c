@@ -212,6 +212,7 @@ int vial_engine_new(
         return vial__fail(err, VIAL_E_NOMEM, "no memory for an engine");
     }
     e->current = -1;
+    e->pace_us = UINT16_MAX; /* nobody is in a hurry yet */
     e->wake_fd = e->host_pidfd = -1;
     for (i = 0; i < TEMPLATES_MAX; i++) {
         e->templates[i].sock = e->templates[i].pidfd = -1;

@@ -60,7 +60,6 @@ struct cell {
     int exit_status; /* as from wait, when gone */
     uint64_t exit_cpu_us;
     uint64_t born_us;     /* when it was ordered */
-    uint64_t ready_us;    /* when it became ready */
     uint64_t cpu_us_base; /* used up when it became ready */
     uint64_t pages_base;  /* anonymous pages it had then */
     struct cell_spec spec;
@@ -116,7 +115,8 @@ struct vial_engine {
     unsigned queue_count;
     struct waiter *waiters;
     uint64_t run_count;
-    int hurry; /* cells are taken soon after they are ready: warming them up would only cost */
+    uint64_t taken_us; /* when a cell was last taken */
+    uint64_t pace_us;  /* the mean time between two runs */
 };
 
 /* template.c: starts a template, waits until it is confined, and proves it with a canary. Takes the

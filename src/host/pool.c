@@ -33,8 +33,8 @@ enum {
         1000 * 1000,  /* a guest that crashes on purpose costs at most one start a second */
     FAILURES_MAX = 3, /* in a row, before waiting runs are told */
     HURRY_US =
-        20 *
-        1000, /* a cell that was taken sooner had no use of a warm-up that takes a millisecond */
+        2000, /* between two runs; a warm-up of 1 ms would take time from the runs themselves */
+    PAUSE_US_MAX = 100 * 1000,  /* a longer pause counts as this one */
     QUEUE_SLICE_US = 20 * 1000, /* how often a waiting run looks whether it was cancelled */
 };
 
@@ -165,7 +165,7 @@ static int cell_order(struct vial_engine *e, const struct cell_spec *spec, int c
     c->born_us = clock_now_us();
     c->spec = *spec;
     c->spec.uid = 1 + index;
-    c->spec.hurry = (uint32_t)(custom || e->hurry || e->queue_count > 0);
+    c->spec.hurry = (uint32_t)(custom || e->pace_us < HURRY_US || e->queue_count > 0);
     fds[fds_count++] = sv[1];
     for (i = 0; i < c->cgroups.procs_fds_count; i++) {
         fds[fds_count++] = c->cgroups.procs_fds[i];
@@ -332,6 +332,7 @@ static void on_forked(
     if (failed.sys != 0 || pidfd < 0) {
         (void)vial__fail_sys(&e->failure, failed.sys, "forking a cell");
         e->failures_count++;
+        (void)pthread_cond_broadcast(&e->changed);
         fd_closep(&pidfd);
         cell_clear(e, c);
         return;
@@ -359,8 +360,11 @@ static void on_exited(struct vial_engine *e, struct cell *c, const struct contro
             (void)vial__fail(&e->failure, VIAL_E_CELL,
                 "a cell ended before it was ready (wait status 0x%x)", (unsigned)exited.status);
             e->failures_count++;
+            (void)pthread_cond_broadcast(&e->changed);
         }
         cell_clear(e, c);
+    } else { /* its run may be waiting to learn how it died */
+        (void)pthread_cond_broadcast(&e->changed);
     }
 }
 
@@ -393,7 +397,6 @@ static void hear_template(struct vial_engine *e, unsigned index)
         } else if (m.type == CONTROL_EXITED) {
             on_exited(e, c, &m);
         }
-        (void)pthread_cond_broadcast(&e->changed);
     }
 }
 
@@ -447,7 +450,6 @@ static void hear_cell(struct vial_engine *e, uint32_t index)
     } else {
         e->coming_count -= c->custom ? 0 : 1;
         c->state = CELL_READY;
-        c->ready_us = clock_now_us();
         c->pid = fork_pid_of(c->pidfd);
         meter_base(e, c);
         e->failures_count = 0;
@@ -721,6 +723,16 @@ static int queue_for(
         err, VIAL_E_BUSY, "no cell became free within %u ms; try again later", e->queue_ms_max);
 }
 
+/* How fast cells are taken, as a mean over the last eight or so. */
+static void note_pace(struct vial_engine *e)
+{
+    uint64_t now = clock_now_us();
+    uint64_t pause = now - e->taken_us < PAUSE_US_MAX ? now - e->taken_us : PAUSE_US_MAX;
+
+    e->taken_us = now;
+    e->pace_us = (7 * e->pace_us + pause) / 8;
+}
+
 int pool_take(struct vial_engine *e, const struct cell_spec *spec, int wait, const int *cancelled,
     uint32_t *ret_cell, int *ret_pidfd, struct vial_error *err)
 {
@@ -742,7 +754,7 @@ int pool_take(struct vial_engine *e, const struct cell_spec *spec, int wait, con
     *ret_cell = w.cell;
     if (w.cell != CELL_NONE) {
         r = VIAL_OK;
-        e->hurry = clock_now_us() < e->cells[w.cell].ready_us + HURRY_US;
+        note_pace(e);
         *ret_pidfd = e->cells[w.cell].pidfd;
         e->cells[w.cell].pidfd = -1;
         e->busy_count++;

@@ -138,6 +138,12 @@ int result_read(struct vial_result *result, char *payload, size_t len)
         forget(result);
         return -1;
     }
+    if (outcome == OUTCOME_OK) { /* whatever else came: a result is one or the other */
+        result->error = (struct vial_result_error)VIAL_RESULT_ERROR_INIT;
+        result->frames_count = 0;
+    } else {
+        result->value = result->text = NULL;
+    }
     result->payload = payload;
     result->payload_len = len;
     result->status = outcome == OUTCOME_OK ? VIAL_STATUS_OK : VIAL_STATUS_EXCEPTION;

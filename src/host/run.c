@@ -302,25 +302,24 @@ static int take_output(struct vial_run *run, struct vial_result *result, const s
     return run->received[i] / FLOOD_FACTOR > max ? -1 : 0;
 }
 
-/* Takes a result out of the receive buffer: a large one with its memory, a small one as a copy. */
-static int take_result(struct cell *cell, struct vial_result *result, const struct frame *f)
+enum heard { HEARD_MORE, HEARD_RESULT, HEARD_END, HEARD_NONSENSE, HEARD_FLOOD, HEARD_NOMEM };
+
+/* Takes a result out of the receive buffer, which is the next run's again. */
+static enum heard take_result(struct vial_result *result, const struct frame *f)
 {
     char *payload = malloc(f->len + 1);
 
     if (payload == NULL) {
-        return -1;
+        return HEARD_NOMEM;
     }
     memcpy(payload, f->payload, f->len);
     payload[f->len] = '\0';
     if (result_read(result, payload, f->len) < 0) {
         free(payload);
-        return -1;
+        return HEARD_NONSENSE;
     }
-    (void)cell;
-    return 0;
+    return HEARD_RESULT;
 }
-
-enum heard { HEARD_MORE, HEARD_RESULT, HEARD_END, HEARD_NONSENSE, HEARD_FLOOD };
 
 /* Reads what the cell has sent and acts on every whole frame. */
 static enum heard listen_once(struct vial_run *run, struct vial_result *result)
@@ -333,7 +332,7 @@ static enum heard listen_once(struct vial_run *run, struct vial_result *result)
     int r;
 
     if (buf_reserve(&cell->in, RECEIVE_BYTES, NULL) < 0) {
-        return HEARD_NONSENSE;
+        return HEARD_NOMEM;
     }
     n = recv(
         cell->sock, cell->in.data + cell->in.len, cell->in.capacity - cell->in.len, MSG_DONTWAIT);
@@ -350,11 +349,11 @@ static enum heard listen_once(struct vial_run *run, struct vial_result *result)
             return HEARD_NONSENSE; /* also anything behind the result */
         }
         if (r == 1 && f.type == FRAME_RESULT) {
-            heard = take_result(cell, result, &f) < 0 ? HEARD_NONSENSE : HEARD_RESULT;
+            heard = take_result(result, &f);
         } else if (r == 1 && take_output(run, result, &f) < 0) {
             heard = HEARD_FLOOD;
         }
-    } while (r == 1 && heard != HEARD_NONSENSE && heard != HEARD_FLOOD);
+    } while (r == 1 && (heard == HEARD_MORE || heard == HEARD_RESULT));
     buf_consume(&cell->in, at);
     return heard;
 }
@@ -430,7 +429,19 @@ static void await_death(struct vial_run *run)
     }
 }
 
-static void drive(struct vial_run *run, struct vial_result *result)
+/* After a kill: what the cell had printed before is kept. */
+static void drain(struct vial_run *run, struct vial_result *result)
+{
+    const struct cell *cell = &run->engine->cells[run->cell];
+    struct pollfd p = {.fd = cell->sock, .events = POLLIN};
+
+    while (cell->phase == PHASE_RUNNING && poll(&p, 1, 0) > 0 &&
+           listen_once(run, result) == HEARD_MORE) {
+    }
+}
+
+/* Listens until the run is over one way or another. */
+static int drive(struct vial_run *run, struct vial_result *result, struct vial_error *err)
 {
     enum event event;
     enum heard heard;
@@ -439,30 +450,28 @@ static void drive(struct vial_run *run, struct vial_result *result)
         event = sleep_until_event(run);
         if (event != EVENT_READ) {
             await_death(run);
-            while (
-                listen_once(run, result) == HEARD_MORE && /* what it printed before is kept */
-                run->engine->cells[run->cell].phase == PHASE_RUNNING &&
-                poll(&(struct pollfd){.fd = run->engine->cells[run->cell].sock, .events = POLLIN},
-                    1, 0) > 0) {
-            }
+            drain(run, result);
             state_limit(run, result, event);
-            return;
+            return VIAL_OK;
         }
         heard = listen_once(run, result);
         if (heard == HEARD_RESULT) {
             run->ended_us = clock_now_us();
-            return;
+            return VIAL_OK;
         }
         if (heard == HEARD_END) {
-            kill_cell(
-                run); /* it may have hung up and live on; of one that is dying the cause is set */
+            /* It may have hung up and live on; of one that is dying the cause is set already. */
+            kill_cell(run);
             state_death(run, result);
-            return;
+            return VIAL_OK;
         }
         if (heard != HEARD_MORE) {
             await_death(run);
+            if (heard == HEARD_NOMEM) {
+                return vial__fail(err, VIAL_E_NOMEM, "no memory for the result of a run");
+            }
             state_heard(run, result, heard);
-            return;
+            return VIAL_OK;
         }
     }
 }
@@ -568,7 +577,12 @@ int vial_run_wait(struct vial_run *run, struct vial_result **ret, struct vial_er
     if (__atomic_load_n(&run->cancelled, __ATOMIC_SEQ_CST)) {
         kill_cell(run); /* it came while there was no process to signal */
     }
-    drive(run, result);
+    r = drive(run, result, err);
+    if (r < 0) {
+        vial_result_free(result);
+        release_cell(run, 0);
+        return r;
+    }
     fill_usage(run, result);
     if (result->status == VIAL_STATUS_OK || result->status == VIAL_STATUS_EXCEPTION) {
         kill_cell(run);
@@ -608,7 +622,7 @@ void vial_run_free(struct vial_run *run)
 int vial_run(struct vial_engine *engine, const struct vial_request *request,
     struct vial_result **ret, struct vial_error *err)
 {
-    struct vial_run *run;
+    struct vial_run *run = NULL;
     int r = vial_run_start(engine, request, &run, err);
 
     if (r < 0) {

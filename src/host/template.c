@@ -141,7 +141,7 @@ static int handshake(struct vial_engine *engine, struct template *t, struct laye
     struct vial_error *err)
 {
     uint64_t deadline = clock_now_us() + START_MS_MAX * 1000ULL;
-    struct control_message m;
+    struct control_message m = {.type = 0};
     struct control_failed note;
     uint32_t users = 0;
     pid_t pid = 0;
@@ -221,7 +221,7 @@ static int canary(struct vial_engine *engine, struct template *t, struct layer_r
     struct vial_error *err)
 {
     struct timeval patience = {.tv_sec = START_MS_MAX / 1000};
-    struct control_message m;
+    struct control_message m = {.type = 0};
     struct cgroup_slot slot;
     uint64_t deadline = clock_now_us() + START_MS_MAX * 1000ULL;
     pid_t pid;

@@ -109,7 +109,7 @@ struct pidfd_info_head {
     uint64_t mask;
     uint64_t cgroup_id;
     uint32_t pid;
-    uint32_t rest[9];
+    uint32_t rest[11]; /* 64 bytes, the first size that kernels know */
 };
 #define PIDFD_INFO _IOWR(0xFF, 11, struct pidfd_info_head)
 

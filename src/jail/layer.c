@@ -206,7 +206,7 @@ int layer_report_require(
     const struct layer_report *report, const char *require, struct vial_error *err)
 {
     char word[WORD_BYTES_MAX];
-    const char *p = require;
+    const char *p = require != NULL && *require != '\0' ? require : NULL;
     size_t i, len;
     int r;
 
@@ -216,7 +216,7 @@ int layer_report_require(
             return r;
         }
     }
-    while (p != NULL && *p != '\0') {
+    while (p != NULL) {
         len = strcspn(p, ",");
         if (len == 0 || len >= sizeof(word)) {
             return vial__fail(err, VIAL_E_INVALID,
@@ -228,8 +228,7 @@ int layer_report_require(
         if (r < 0) {
             return r;
         }
-        p += len;
-        p += *p == ',' ? 1 : 0;
+        p = p[len] == ',' ? p + len + 1 : NULL; /* after a comma there must be a word */
     }
     return VIAL_OK;
 }

@@ -208,10 +208,14 @@ static int load_script(struct suite *s, struct attack *a, const char *file)
     id = strndup(file, strcspn(file, "_."));
     if (line == NULL || want == NULL || id == NULL || take_expectation(a, line) < 0) {
         (void)fprintf(stderr, "%s: the first two lines are not understood\n", path);
+        free(line);
+        free(id);
         return -1;
     }
     want = strndup(want + 4, strcspn(want + 4, "\n"));
     if (want == NULL) {
+        free(line);
+        free(id);
         return -1;
     }
     want[strlen(want) > 3 ? strlen(want) - 3 : 0] = '\0'; /* the end of the comment */

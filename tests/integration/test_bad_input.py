@@ -61,6 +61,7 @@ def test_limits_that_are_none(lonely, flag, number):
     (["--require", "no-such-layer", "-e", "1"], ["no-such-layer"]),
     (["--require", "landlock>=x", "-e", "1"], ["landlock>=x"]),
     (["--require", ",", "-e", "1"], ["--require"]),
+    (["--require", "full,", "-e", "1"], ["--require", "full,"]),
     (["--require", "x" * 2000, "-e", "1"], ["--require"]),
     (["bad\x1b[31m\nname.js"], ["bad?[31m?name.js"]),
 ])
@@ -82,18 +83,41 @@ def test_a_file_that_is_far_too_large(lonely, folder):
     assert_refused(lonely("run", "-e", "1", "--input-file", folder / "large.js"), "134217728")
 
 
-@pytest.mark.parametrize("bytes_", [b"\xff", b"'\xc3\x28'", b"\xed\xa0\x80", b"ok\xf4\x90\x80\x80"])
-def test_a_program_that_is_no_text(vial, folder, bytes_):
+@pytest.mark.parametrize("bytes_, at", [
+    (b"\xff", 0), (b"'\xc3\x28'", 1), (b"\xed\xa0\x80", 0), (b"ok\xf4\x90\x80\x80", 2),
+])
+def test_a_program_that_is_no_text(lonely, folder, bytes_, at):
     (folder / "bytes.js").write_bytes(bytes_)
-    assert_refused(vial("run", folder / "bytes.js"), "UTF-8")
+    text = bytes_.decode("utf-8", "surrogateescape")
+    assert_refused(lonely("run", folder / "bytes.js"), f"bytes.js is not UTF-8 (at byte {at})")
+    assert_refused(lonely("run", "-e", text), f"the source is not UTF-8 (at byte {at})")
+    with open(folder / "bytes.js", "rb") as file:
+        done = subprocess.run(lonely.command("run", "-"), stdin=file, capture_output=True, check=False,
+                              encoding="utf-8", timeout=60)
+    assert_refused(done, f"the source is not UTF-8 (at byte {at})")
+
+
+def test_a_program_whose_name_is_no_text(lonely, folder):
+    path = folder / os.fsdecode(b"\xff.js")
+    path.write_text("1")
+    assert_refused(lonely("run", path), "the name of the source must be UTF-8")
 
 
 @pytest.mark.parametrize("text, words", [
     ("", ["JSON"]), ("{", ["line 1, column 2"]), ("{'a': 1}", ["line 1, column 2"]), ("[1,]", ["JSON"]),
     ("nul", ["JSON"]), ("1 2", ["JSON"]), ("[" * 1000 + "]" * 1000, ["JSON"]), ('"\x01"', ["JSON"]),
 ])
-def test_an_input_that_is_no_json(vial, text, words):
-    assert_refused(vial("run", "--input", text, "-e", "1"), *words)
+def test_an_input_that_is_no_json(lonely, folder, text, words):
+    (folder / "input.json").write_text(text)
+    assert_refused(lonely("run", "--input", text, "-e", "1"), "the input is not JSON: ", *words)
+    done = lonely("run", "--input-file", folder / "input.json", "-e", "1")
+    assert_refused(done, "input.json is not JSON: ", *words)
+    done = lonely("run", "--input-file", "-", "-e", "1", stdin=text)
+    assert_refused(done, "the input is not JSON: ", *words)
+
+
+def test_the_lonely_program_cannot_start_anything(lonely):
+    assert lonely("run", "--input", "{}", "-e", "1").returncode == 125
 
 
 @pytest.mark.everyone

@@ -90,7 +90,7 @@ static int js_warm(int jit, int quick, const char **ret_why)
         (void)setenv("JSC_useJIT", "0", 1);
     }
     group = JSContextGroupCreate();
-    buf_init(&rehearsal, 1024 * 1024);
+    buf_init(&rehearsal, (size_t)1024 * 1024);
     tzset(); /* reads the one file that the engine would open later */
     if (js_context_init(&guest, group, ret_why) < 0) {
         return -1;

@@ -107,7 +107,7 @@ static JSValueRef edits_array(struct js_context *c, const struct script_edits *e
         numbers[3 * i + 1] = JSValueMakeNumber(c->ctx, edits->items[i].column);
         numbers[3 * i + 2] = JSValueMakeNumber(c->ctx, edits->items[i].len);
     }
-    return JSObjectMakeArray(c->ctx, 3 * edits->count, numbers, NULL);
+    return JSObjectMakeArray(c->ctx, (size_t)3 * edits->count, numbers, NULL);
 }
 
 static void begin(struct js_context *c, const struct guest_start *start, JSStringRef name,
