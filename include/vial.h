@@ -111,8 +111,8 @@ typedef void (*vial_output_fn)(int stream, const char *bytes, size_t len, void *
 /* What to run. Start from VIAL_REQUEST_INIT. */
 struct vial_request {
     uint32_t size; /* sizeof as the caller was compiled */
-    /* not 0: render the value as text, like a REPL, instead of as JSON; then any value can be had
-     */
+    /* not 0: render the value as text, like a REPL, instead of as JSON; then any value can be
+     * had */
     uint32_t want_text;
     const char *source; /* UTF-8, need not end in NUL */
     size_t source_len;

@@ -211,7 +211,8 @@ int cli_read_file(const char *path, size_t max, const char *what, char **ret, si
             capacity = capacity == 0 ? READ_STEP : capacity * 2;
             grown = realloc(bytes, capacity + 1);
             if (grown == NULL) {
-                code = cli_fail(EXIT_OUR_FAILURE, "no memory for %s", path);
+                code = EXIT_OUR_FAILURE;
+                (void)cli_fail(code, "no memory for %s", path);
                 break;
             }
             bytes = grown;
@@ -236,7 +237,7 @@ int cli_read_file(const char *path, size_t max, const char *what, char **ret, si
     if (fd != 0) {
         (void)close(fd);
     }
-    if (code != 0 || bytes == NULL) {
+    if (code != 0) {
         free(bytes);
         return code;
     }

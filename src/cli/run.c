@@ -14,10 +14,12 @@
 #include "policy/limits.h"
 
 enum {
+    /* As the library has them. */
     SOURCE_BYTES_MAX = 64 * 1024 * 1024,
     INPUT_BYTES_MAX = 128 * 1024 * 1024,
-    INPUT_DEPTH_MAX = 512, /* these and NAME_BYTES_MAX are the library's */
+    INPUT_DEPTH_MAX = 512,
     NAME_BYTES_MAX = 1024,
+
     REQUIRE_BYTES_MAX = 512,
 };
 
@@ -493,7 +495,7 @@ int cmd_run(int argc, char **argv)
     if (code == 0) {
         request.source = o.code != NULL ? o.code : source;
         request.source_len = o.code != NULL ? strlen(o.code) : source_len;
-        request.name = o.code != NULL ? "[eval]" : is_stdin(o.file) ? "[stdin]" : o.file;
+        request.name = o.file == NULL ? "[eval]" : is_stdin(o.file) ? "[stdin]" : o.file;
         request.input = o.input != NULL ? o.input : input;
         request.input_len = o.input != NULL ? strlen(o.input) : input_len;
         request.limits = &o.limits;

@@ -628,6 +628,7 @@ int vial_run(struct vial_engine *engine, const struct vial_request *request,
     if (r < 0) {
         return r;
     }
+    assert(run != NULL);
     r = vial_run_wait(run, ret, err);
     vial_run_free(run);
     return r;

@@ -206,21 +206,18 @@ static int load_script(struct suite *s, struct attack *a, const char *file)
     line = strndup(text + sizeof(start) - 1, strcspn(text + sizeof(start) - 1, "\n"));
     want = strstr(text, "\n/* ");
     id = strndup(file, strcspn(file, "_."));
+    a->expectation = line;
+    a->id = id;
     if (line == NULL || want == NULL || id == NULL || take_expectation(a, line) < 0) {
         (void)fprintf(stderr, "%s: the first two lines are not understood\n", path);
-        free(line);
-        free(id);
         return -1;
     }
     want = strndup(want + 4, strcspn(want + 4, "\n"));
     if (want == NULL) {
-        free(line);
-        free(id);
         return -1;
     }
     want[strlen(want) > 3 ? strlen(want) - 3 : 0] = '\0'; /* the end of the comment */
     a->what = want;
-    a->id = id;
     return 0;
 }
 

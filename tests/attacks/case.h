@@ -41,6 +41,7 @@ struct attack {
     int (*look)(struct suite *s, char *why, size_t size); /* 1: contained; 0 with the reason */
     const char *source;                                   /* of a script */
     size_t source_len;
+    const char *expectation; /* of a script: its first line; value, name and message lie in it */
 
     const char *id;     /* as in docs/attacks.md */
     const char *what;   /* the attacker tries to ... */
