@@ -1,10 +1,9 @@
 /* template.c - the program of a language: warms the engine, confines itself, and forks cells on
  * order.
  *
- * It goes through three lives. The first process starts the engine, which makes a helper thread. It
- * then clones itself into new namespaces: the copy has only the one thread, while the engine still
- * believes in its helper and never starts another. That copy confines itself and is the template:
- * it holds no secret, sees no file, and does nothing but clone cells and report their ends. */
+ * It goes through two lives. The first process starts the engine, without any helper thread, and
+ * clones itself into new namespaces. That copy confines itself and is the template: it holds no
+ * secret, sees no file, and does nothing but clone cells and report their ends. */
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +23,6 @@
 #include "base/fd.h"
 #include "cell/cell.h"
 #include "cell/guest.h"
-#include "cell/quiet.h"
 #include "cell/slim.h"
 #include "jail/fork.h"
 #include "wire/control.h"
@@ -229,7 +227,10 @@ int main(int argc, char **argv)
         fail(why, 0);
     }
     namespace_read(&before);
-    quiet_wait();
+    /* A second thread would be lost in the copy, with whatever it holds. */
+    if (syscall(SYS_unshare, CLONE_THREAD) < 0) {
+        fail("being the only thread", errno);
+    }
     pid = fork_clone(namespace_flags() | CLONE_PARENT, &pidfd);
     if (pid <
         0) { /* user namespaces are forbidden or used up: the lower level, and the host is told */

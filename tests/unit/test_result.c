@@ -241,7 +241,9 @@ static void one_frame_too_many_is_refused(void **state)
 
     (void)state;
     buf_init(&b, PAYLOAD_MAX);
-    add_u32(&b, FIELD_OUTCOME, OUTCOME_OK);
+    add_u32(&b, FIELD_OUTCOME, OUTCOME_EXCEPTION);
+    add(&b, FIELD_ERROR_NAME, "Error");
+    add(&b, FIELD_ERROR_MESSAGE, "m");
     for (i = 0; i < RESULT_FRAMES_MAX; i++) {
         add(&b, FIELD_FRAME_FUNCTION, "f");
     }

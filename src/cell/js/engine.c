@@ -89,6 +89,7 @@ static int js_warm(int jit, int quick, const char **ret_why)
     if (!jit) {
         (void)setenv("JSC_useJIT", "0", 1);
     }
+    jsc_disable_scavenger();
     group = JSContextGroupCreate();
     buf_init(&rehearsal, (size_t)1024 * 1024);
     tzset(); /* reads the one file that the engine would open later */

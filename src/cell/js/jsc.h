@@ -14,4 +14,9 @@ extern void JSGlobalContextSetUnhandledRejectionCallback(
 /* The target of a Proxy, NULL for other objects. */
 extern JSObjectRef JSObjectGetProxyTarget(JSObjectRef object);
 
+/* WTF::fastDisableScavenger: the allocator gives memory back from a thread of its own, and a cell
+ * must be able to live without threads. Before the first use of the engine this keeps that thread
+ * from ever being made. */
+extern void jsc_disable_scavenger(void) __asm__("_ZN3WTF20fastDisableScavengerEv");
+
 #endif
