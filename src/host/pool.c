@@ -32,7 +32,7 @@ enum {
     ROTATE_US_MIN =
         1000 * 1000,  /* a guest that crashes on purpose costs at most one start a second */
     FAILURES_MAX = 3, /* in a row, before waiting runs are told */
-    HURRY_US = 1000, /* between two runs; a warm-up takes as long, and from the runs */
+    HURRY_US = 1000,  /* between two runs; a warm-up takes as long, and from the runs */
     PAUSE_US_MAX = 100 * 1000,  /* a longer pause counts as this one */
     QUEUE_SLICE_US = 20 * 1000, /* how often a waiting run looks whether it was cancelled */
 };

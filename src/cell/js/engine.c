@@ -32,20 +32,7 @@ static const char *const OPTIONS[][2] = {
 
 /* Small, and with a bit of everything that programs have. */
 static const char TYPICAL[] =
-    "(() => { const items = [{id: 7, tag: 'x'}, {id: 3, tag: 'y'}];\n"
-    "function pick(list, limit = 10) {\n"
-    "    const seen = new Map();\n"
-    "    for (const {id, tag} of list) {\n"
-    "        if (id < limit) seen.set(tag, [...(seen.get(tag) ?? []), id]);\n"
-    "    }\n"
-    "    return Array.from(seen, ([k, v]) => ({k, text: `${k}: ${v.length}`})).sort((a, b) => a.k "
-    "< b.k ? -1 : 1);\n"
-    "}\n"
-    "class Box { constructor(v) { this.v = v; } get() { return this.v; } }\n"
-    "const out = pick(items).filter(x => x.text.includes(':')).map(x => "
-    "x.text.toUpperCase().split(' '));\n"
-    "return ({out, n: Object.keys(items[0]).length, box: new Box(1).get(), re: "
-    "/(\\d+)/.exec('a12')[1]}); })()";
+    "(() => { const f = (list) => list.map(x => ({x, s: `${x}`})); return f([1, 2]); })()";
 
 static void rehearse_run(struct js_context *c, const char *source)
 {
