@@ -18,15 +18,16 @@ struct part {
     const char *help;
 };
 
-/* In this order: later parts compare with the floor. */
+/* In this order: later parts compare with the floor, and cells made under load are not warmed up.
+ */
 static const struct part PARTS[] = {
     {"floor", bench_floor, "fork, exit and wait of a bare process as large as the template"},
     {"hot", bench_hot, "1+1 in a fresh cell, from the call to the result"},
     {"hot_2kb", bench_hot_2kb, "the same for a script of 2 KB"},
+    {"memory", bench_memory, "private memory of an idle cell, and the template"},
     {"floor_throughput", bench_floor_throughput, "bare forks a second, two at a time"},
     {"throughput", bench_throughput, "runs a second, 1, 2 and 8 at a time"},
     {"cold", bench_cold, "a whole `vial run -e 1` process, beside `node -e 1`"},
-    {"memory", bench_memory, "private memory of an idle cell, and the template"},
     {"compute", bench_compute, "computing in a cell, with and without the JIT compiler"},
     {"machine", bench_machine, "what it was measured on"},
 };
