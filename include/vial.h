@@ -94,7 +94,7 @@ struct vial_engine_options {
     uint32_t queue_count_max; /* runs that may wait for a cell; 0 means the default of 256 */
     uint32_t queue_ms_max;    /* how long each waits at most; 0 means the default of 10 s */
     uint32_t no_jit; /* not 0: interpret only, a smaller attack surface at a tenth of the speed */
-    uint32_t quick;  /* not 0: for one run, start soon instead of warming up for many */
+    uint32_t quick;  /* not 0: start soon instead of warming up for many runs */
     const char *cell_path; /* the program of the cells; NULL: beside libvial, then as installed */
     const char
         *require; /* layers that must hold, separated by commas; NULL: none beyond the basis */

@@ -460,8 +460,10 @@ static void hear_cell(struct vial_engine *e, uint32_t index)
 /* Orders what is missing: first for runs that wait for a cell of their own, then for the pool. */
 static void order_missing(struct vial_engine *e)
 {
-    /* A quick engine is for one run; it makes no cells for runs that nobody has asked for. */
-    unsigned wanted = e->quick && e->run_count > 0 ? e->queue_count : e->pool_count;
+    /* A quick engine with one run at a time is there for one run; it makes no cell for a second one
+     * that nobody has asked for. */
+    int single = e->quick && e->runs_max == 1 && e->run_count > 0;
+    unsigned wanted = single ? e->queue_count : e->pool_count;
     struct waiter *w;
 
     if (e->current < 0 || e->failures_count > FAILURES_MAX) {
