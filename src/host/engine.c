@@ -229,7 +229,7 @@ int vial_engine_new(
     r = take_options(e, options, err);
     r = r < 0 ? r : make_tables(e, err);
     r = r < 0 ? r : first_template(e, err);
-    r = r < 0 ? r : pool_start(e, err);
+    r = r < 0 ? r : keeper_start(e, err);
     if (r < 0) {
         vial_engine_free(e);
         return r;
@@ -243,7 +243,7 @@ void vial_engine_free(struct vial_engine *e)
     if (e == NULL) {
         return;
     }
-    pool_stop(e);
+    keeper_stop(e);
     cgroup_base_close(&e->cgroups);
     fd_closep(&e->wake_fd);
     fd_closep(&e->host_pidfd);

@@ -1,9 +1,9 @@
 /* engine.h - what the parts of the host library share: the engine, its templates and its cells.
  *
  * Who does what: a thread that waits for a run talks to its own cell and to nobody else. One
- * background thread, the keeper (pool.c), talks to the templates: it orders cells, learns of their
- * ends, and replaces templates. The lock guards everything they share; no system call that can wait
- * is made under it. */
+ * background thread, the keeper (keeper.c), talks to the templates: it orders cells, learns of
+ * their ends, and replaces templates. The lock guards everything they share; no system call that
+ * can wait is made under it. */
 #ifndef VIAL_HOST_ENGINE_H
 #define VIAL_HOST_ENGINE_H
 
@@ -125,9 +125,13 @@ VIAL_NODISCARD int template_start(struct vial_engine *engine, struct template *r
     struct layer_report *report, struct vial_error *err);
 void template_release(struct template *t);
 
+/* keeper.c: starts and ends the thread, and with it everything that was made. */
+VIAL_NODISCARD int keeper_start(struct vial_engine *engine, struct vial_error *err);
+void keeper_stop(struct vial_engine *engine);
+
 /* pool.c */
-VIAL_NODISCARD int pool_start(struct vial_engine *engine, struct vial_error *err);
-void pool_stop(struct vial_engine *engine);
+enum { POOL_FAILURES_MAX = 3 }; /* cells or templates in a row, before waiting runs are told */
+void pool_wake_keeper(struct vial_engine *engine);
 
 /* Takes a ready cell. wait 0: only if there is one at once (VIAL_E_BUSY else). cancelled may end
  * the waiting early, with VIAL_OK and CELL_NONE. The cell's process descriptor becomes the
