@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/json.h"
+#include "host/place.h"
 #include "policy/limits.h"
 
 enum {
@@ -273,7 +274,7 @@ void vial_engine_settle(struct vial_engine *e, uint32_t ms)
     struct timespec until;
 
     (void)pthread_mutex_lock(&e->lock);
-    while (e->ready_count < e->pool_count && clock_now_us() < deadline) {
+    while (e->ready_count < place_wanted(e) && clock_now_us() < deadline) {
         until.tv_sec = (time_t)(deadline / 1000000);
         until.tv_nsec = (long)(deadline % 1000000) * 1000;
         (void)pthread_cond_timedwait(&e->changed, &e->lock, &until);

@@ -307,10 +307,6 @@ static void hear_cell(struct vial_engine *e, uint32_t index)
 /* Orders what is missing: first for runs that wait for a cell of their own, then for the pool. */
 static void order_missing(struct vial_engine *e)
 {
-    /* A quick engine with one run at a time is there for one run; it makes no cell for a second one
-     * that nobody has asked for. */
-    int single = e->quick && e->runs_max == 1 && e->run_count > 0;
-    unsigned wanted = single ? e->queue_count : e->pool_count;
     struct waiter *w;
 
     if (e->current < 0 || e->failures_count > POOL_FAILURES_MAX) {
@@ -321,7 +317,7 @@ static void order_missing(struct vial_engine *e)
             w->ordered = place_order(e, &w->spec, 1) == 0;
         }
     }
-    while (e->ready_count + e->coming_count < wanted) {
+    while (e->ready_count + e->coming_count < place_wanted(e)) {
         if (place_order(e, &e->spec_default, 0) < 0) {
             return;
         }

@@ -20,6 +20,15 @@ int place_spec_equal(const struct cell_spec *a, const struct cell_spec *b)
            a->disk_bytes_max == b->disk_bytes_max;
 }
 
+unsigned place_wanted(const struct vial_engine *e)
+{
+    /* A quick engine with one run at a time is there for one run; it makes no cell for a second one
+     * that nobody has asked for. */
+    int single = e->quick && e->runs_max == 1 && e->run_count > 0;
+
+    return single ? e->queue_count : e->pool_count;
+}
+
 /* A cell that a run waits for will not come: another one is to be ordered for it. */
 static void order_again(struct vial_engine *e, const struct cell *c)
 {

@@ -13,6 +13,9 @@ enum { PLACE_HURRY_US = 1000 };
 /* Are cells of one kind as good as those of the other? */
 int place_spec_equal(const struct cell_spec *a, const struct cell_spec *b);
 
+/* How many cells the pool should have now. */
+unsigned place_wanted(const struct vial_engine *engine);
+
 /* Orders a cell from the current template; custom: for one run that waits for just this kind. */
 VIAL_NODISCARD int place_order(
     struct vial_engine *engine, const struct cell_spec *spec, int custom);

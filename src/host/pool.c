@@ -19,7 +19,8 @@ void pool_wake_keeper(struct vial_engine *e)
 {
     uint64_t one = 1;
 
-    (void)!write(e->wake_fd, &one, sizeof(one)); /* short counts handled: eight bytes or nothing */
+    /* The kernel takes all eight bytes or none. */
+    (void)!write(e->wake_fd, &one, sizeof(one)); /* short counts handled */
 }
 
 static void unlink_waiter(struct vial_engine *e, struct waiter *w)
