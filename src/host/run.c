@@ -486,6 +486,9 @@ static void fill_usage(struct vial_run *run, struct vial_result *result)
     }
     result->usage.wall_us = run->ended_us - run->started_us;
     result->usage.cpu_us = meter_cpu_us(cell);
+    if (result->usage.cpu_us == 0 && pool_wait_gone(run->engine, run->cell, GONE_MS_MAX)) {
+        result->usage.cpu_us = meter_cpu_us(cell); /* it ended by itself: the template knows */
+    }
     result->usage.memory_bytes_peak = seen > run->memory_peak ? seen : run->memory_peak;
     result->usage.queue_us = run->started_us - run->asked_us;
 }
