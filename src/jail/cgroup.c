@@ -62,10 +62,53 @@ static void sweep(int parent_fd)
     }
 }
 
+/* Version 2: a group hands a controller on only if it has it, and only while no process is in the
+ * group itself. A service manager starts a program in the very group that it delegates: alone in
+ * there, we step down into a group of our own first. */
+static int hand_on(int parent_fd, int fd, unsigned controller)
+{
+    char what[32], procs[64], self[16];
+
+    (void)snprintf(what, sizeof(what), "+%s", NAMES[controller]);
+    (void)snprintf(self, sizeof(self), "%d", (int)getpid());
+    if (fd_put_text(parent_fd, "cgroup.subtree_control", what) < 0 && errno == EBUSY &&
+        fd_get_text(parent_fd, "cgroup.procs", procs, sizeof(procs)) == 0 &&
+        strcmp(procs, self) == 0 &&
+        (mkdirat(parent_fd, "vial.host", 0755) == 0 || errno == EEXIST) &&
+        fd_put_text(parent_fd, "vial.host/cgroup.procs", self) == 0) {
+        (void)fd_put_text(parent_fd, "cgroup.subtree_control", what);
+    }
+    return fd_put_text(fd, "cgroup.subtree_control", what);
+}
+
+/* In version 2 a process is in one group for all controllers, so the second one joins the first. */
+static int base_share(struct cgroup_base *base, unsigned c, const char *parent)
+{
+    int parent_fd = open_dir(AT_FDCWD, parent);
+    int fd = base->controllers[CGROUP_MEMORY].dir_fd;
+    int r = parent_fd >= 0 ? hand_on(parent_fd, fd, c) : -1;
+    int saved = errno;
+
+    if (parent_fd >= 0) {
+        (void)close(parent_fd);
+    }
+    if (r == 0) {
+        fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+        saved = errno;
+        r = fd < 0 ? -1 : 0;
+    }
+    if (r == 0) {
+        base->controllers[c] = base->controllers[CGROUP_MEMORY];
+        base->controllers[c].dir_fd = fd;
+    }
+    errno = saved;
+    return r;
+}
+
 /* Makes the engine's group below parent and checks that slots in it will have the controller. */
 static int base_make(struct cgroup_base *base, unsigned c, const char *parent, int version)
 {
-    char name[64], probe[64];
+    char name[64];
     int parent_fd = open_dir(AT_FDCWD, parent);
     int fd = -1;
     int ok, saved;
@@ -80,8 +123,7 @@ static int base_make(struct cgroup_base *base, unsigned c, const char *parent, i
     }
     ok = fd >= 0;
     if (ok && version == 2) {
-        (void)snprintf(probe, sizeof(probe), "+%s", NAMES[c]);
-        ok = fd_put_text(fd, "cgroup.subtree_control", probe) == 0;
+        ok = hand_on(parent_fd, fd, c) == 0;
     }
     saved = errno;
     if (!ok) {
@@ -100,23 +142,35 @@ static int base_make(struct cgroup_base *base, unsigned c, const char *parent, i
     return 0;
 }
 
+static int base_try(
+    struct cgroup_base *base, unsigned c, const struct cgroup_place *place, unsigned first_version)
+{
+    return c != CGROUP_MEMORY && place->version == 2 && first_version == 2
+               ? base_share(base, c, place->path)
+               : base_make(base, c, place->path, place->version);
+}
+
 void cgroup_base_open(struct cgroup_base *base, struct layer_report *report)
 {
-    struct cgroup_place places[CGROUP_PLACES_MAX];
-    unsigned c, i, count;
+    struct cgroup_place places[CGROUP_CONTROLLERS][CGROUP_PLACES_MAX];
+    unsigned counts[CGROUP_CONTROLLERS];
+    unsigned c, i;
 
+    for (c = 0; c < CGROUP_CONTROLLERS; c++) { /* before anything can move us to another group */
+        base->controllers[c].version = 0;
+        base->controllers[c].dir_fd = -1;
+        counts[c] = cgroup_find(NAMES[c], places[c]);
+    }
     for (c = 0; c < CGROUP_CONTROLLERS; c++) {
         struct layer_entry *e = &report->entries[LAYERS[c]];
 
-        base->controllers[c].version = 0;
-        base->controllers[c].dir_fd = -1;
         *e = (struct layer_entry){.state = LAYER_OFF, .sys = ENOENT};
         if (mutate_without(LAYERS[c])) {
             continue;
         }
-        count = cgroup_find(NAMES[c], places);
-        for (i = 0; i < count && base->controllers[c].version == 0; i++) {
-            if (base_make(base, c, places[i].path, places[i].version) < 0) {
+        for (i = 0; i < counts[c] && base->controllers[c].version == 0; i++) {
+            if (base_try(base, c, &places[c][i],
+                    (unsigned)base->controllers[CGROUP_MEMORY].version) < 0) {
                 e->sys = (uint16_t)errno;
             }
         }
@@ -125,6 +179,13 @@ void cgroup_base_open(struct cgroup_base *base, struct layer_report *report)
                 .state = LAYER_ON, .version = (uint8_t)base->controllers[c].version};
         }
     }
+}
+
+/* Is this controller in the same group as the one before it? */
+static int base_shares(const struct cgroup_base *base, unsigned c)
+{
+    return c != CGROUP_MEMORY && base->controllers[c].version == 2 &&
+           base->controllers[CGROUP_MEMORY].version == 2;
 }
 
 void cgroup_base_close(struct cgroup_base *base)
@@ -265,7 +326,7 @@ int cgroup_slot_open(const struct cgroup_base *base, unsigned index, uint64_t me
             return -1;
         }
         fd = open_dir(dir, name);
-        if (fd >= 0) {
+        if (fd >= 0 && !base_shares(base, c)) {
             slot->procs_fds[slot->procs_fds_count] = openat(dir, path, O_WRONLY | O_CLOEXEC);
             slot->procs_fds_count += slot->procs_fds[slot->procs_fds_count] >= 0 ? 1 : 0;
         }
