@@ -372,7 +372,8 @@ static void print_error(const struct vial_result *result, const char *name)
     if (e.line != 0 && e.source_line != NULL) {
         (void)fprintf(stderr, "%s:%u\n", name, e.line);
         print_safe(e.source_line);
-        (void)fprintf(stderr, "\n%*s\n\n", (int)(e.column < 200 ? e.column : 200), "^");
+        (void)fprintf(
+            stderr, "\n%*s\n\n", (int)(e.column < 200 ? e.column : 200), e.column != 0 ? "^" : "");
     }
     if (e.stack != NULL && e.stack[0] != '\0') {
         print_safe(e.stack);

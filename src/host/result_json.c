@@ -24,6 +24,17 @@ static void put_number(struct json_writer *w, const char *key, uint64_t v)
     json_u64(w, v);
 }
 
+/* The engine tells no column for a script that it cannot read. */
+static void put_position(struct json_writer *w, const char *key, uint32_t v)
+{
+    json_key(w, key);
+    if (v != 0) {
+        json_u64(w, v);
+    } else {
+        json_null(w);
+    }
+}
+
 static void put_error(struct json_writer *w, const struct vial_result *r)
 {
     unsigned i;
@@ -37,15 +48,8 @@ static void put_error(struct json_writer *w, const struct vial_result *r)
     put_text(w, "name", r->error.name);
     put_text(w, "message", r->error.message);
     put_text(w, "stack", r->error.stack);
-    json_key(w, "line");
-    if (r->error.line != 0) {
-        json_u64(w, r->error.line);
-        put_number(w, "column", r->error.column);
-    } else {
-        json_null(w);
-        json_key(w, "column");
-        json_null(w);
-    }
+    put_position(w, "line", r->error.line);
+    put_position(w, "column", r->error.column);
     put_text(w, "source_line", r->error.source_line);
     json_key(w, "frames");
     json_begin_array(w);
