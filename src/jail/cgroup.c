@@ -292,6 +292,14 @@ static int slot_open_memory(struct cgroup_slot *slot, int fd, int version, uint6
     return write_limit(slot, bytes, 0);
 }
 
+/* Where a process writes "0" to join. Moving a whole process takes a lock that waits for an RCU
+ * grace period, some 15 ms, whenever the last move was a while ago; a thread that moves itself
+ * takes none, and a cell has one thread. Version 2 has no groups of threads with memory limits. */
+static const char *join_file(int version)
+{
+    return version == 1 ? "tasks" : "cgroup.procs";
+}
+
 static void slot_close_fds(struct cgroup_slot *slot)
 {
     unsigned i;
@@ -315,12 +323,13 @@ int cgroup_slot_open(const struct cgroup_base *base, unsigned index, uint64_t me
     *slot =
         (struct cgroup_slot){.procs_fds = {-1, -1}, .memory_fd = -1, .peak_fd = -1, .kills_fd = -1};
     (void)snprintf(name, sizeof(name), "%u", index);
-    (void)snprintf(path, sizeof(path), "%u/cgroup.procs", index);
     for (c = 0; c < CGROUP_CONTROLLERS; c++) {
         dir = base->controllers[c].dir_fd;
         if (dir < 0) {
             continue;
         }
+        (void)snprintf(
+            path, sizeof(path), "%u/%s", index, join_file(base->controllers[c].version));
         if (mkdirat(dir, name, 0755) < 0 && errno != EEXIST) {
             slot_close_fds(slot);
             return -1;
