@@ -27,8 +27,13 @@ int cli_fail(int code, const char *format, ...)
     (void)vsnprintf(text, sizeof(text), format, ap);
     va_end(ap);
     for (i = 0; text[i] != '\0'; i++) { /* a file name must not be able to drive the terminal */
-        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f) {
+        unsigned char c = (unsigned char)text[i];
+        unsigned char next = (unsigned char)text[i + 1];
+
+        if (c < 0x20 || c == 0x7f) {
             text[i] = '?';
+        } else if (c == 0xc2 && next >= 0x80 && next <= 0x9f) { /* U+0080 to U+009F */
+            text[i] = text[i + 1] = '?';
         }
     }
     (void)fprintf(stderr, "vial: %s\n", text);

@@ -279,6 +279,8 @@ static void clear_status(void)
     }
 }
 
+static int output_errno; /* why the guest's output could not be passed on; 0: it could */
+
 static void on_output(int stream, const char *bytes, size_t len, void *user)
 {
     ssize_t n;
@@ -291,7 +293,8 @@ static void on_output(int stream, const char *bytes, size_t len, void *user)
             continue;
         }
         if (n < 0) {
-            return; /* a full disk, say; the run goes on. A closed pipe ends us with SIGPIPE */
+            output_errno = errno; /* a full disk, say; the run goes on, and its end will tell */
+            return;               /* a closed pipe ends us with SIGPIPE */
         }
         bytes += n;
         len -= (size_t)n;
@@ -431,6 +434,10 @@ static int report(struct vial_result *result, const struct run_options *o, const
     }
     if (fflush(stdout) != 0) {
         return cli_fail(EXIT_OUR_FAILURE, "cannot write to stdout: %s", strerrordesc_np(errno));
+    }
+    if (output_errno != 0) {
+        return cli_fail(
+            EXIT_OUR_FAILURE, "output of the program was lost: %s", strerrordesc_np(output_errno));
     }
     return exit_code_of(vial_result_status(result));
 }

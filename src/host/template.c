@@ -21,6 +21,7 @@
 #include "jail/mutate.h"
 #include "jail/namespace.h"
 #include "wire/control.h"
+#include "wire/field.h"
 
 enum {
     START_MS_MAX =
@@ -177,6 +178,27 @@ static int handshake(struct vial_engine *engine, struct template *t, struct laye
     return r;
 }
 
+/* The step that the canary could not take, as it said itself. */
+static int canary_failed(const char *fields, size_t len, struct vial_error *err)
+{
+    char step[64] = "an unknown step";
+    struct field f;
+    uint32_t sys = 0;
+    size_t at = 0;
+
+    while (field_next(fields, len, &at, &f) == 1) {
+        if (f.tag == FIELD_STEP) {
+            (void)snprintf(step, sizeof(step), "%.*s", (int)f.len, f.bytes);
+        } else if (f.tag == FIELD_ERRNO) {
+            (void)field_u32(&f, &sys);
+        }
+    }
+    return vial__fail(err, VIAL_E_ISOLATION,
+        "the canary could not confine itself (step \"%s\": %s), so no guest will run; `vial "
+        "doctor` says more",
+        step, sys != 0 ? strerrordesc_np((int)sys) : "no reason given");
+}
+
 /* The canary's only frame. */
 static int canary_read(int sock, struct layer_report *report, struct vial_error *err)
 {
@@ -189,6 +211,9 @@ static int canary_read(int sock, struct layer_report *report, struct vial_error 
         if (header.type == FRAME_CANARY && n == (ssize_t)sizeof(bytes)) {
             memcpy(report, bytes + sizeof(header), sizeof(*report));
             return VIAL_OK;
+        }
+        if (header.type == FRAME_FAILED && header.len <= (size_t)n - sizeof(header)) {
+            return canary_failed(bytes + sizeof(header), header.len, err);
         }
     }
     return vial__fail(err, VIAL_E_ISOLATION,
@@ -283,8 +308,8 @@ int template_start(struct vial_engine *engine, struct template *ret, struct laye
     if (t.pidfd < 0) {
         (void)kill(first, SIGKILL); /* it is our child and not yet reaped */
     }
-    reap(first);
     r = r < 0 ? r : canary(engine, &t, report, err);
+    reap(first); /* its end has had time to come meanwhile */
     if (r < 0) {
         template_release(&t);
         return r;

@@ -279,12 +279,17 @@ static int slot_open_memory(struct cgroup_slot *slot, int fd, int version, uint6
     if (version == 2) {
         (void)fd_put_text(fd, "memory.swap.max", "0");
         (void)fd_put_text(fd, "memory.oom.group", "1");
-        slot->peak_fd = openat(fd, "memory.peak", O_RDONLY | O_CLOEXEC);
+        /* Since 6.12 a write resets the peak, for readers of the same open file. Before that the
+         * peak would be the highest of all cells that were here; what is used now is honest. */
+        slot->peak_fd = openat(fd, "memory.peak", O_RDWR | O_CLOEXEC);
         if (slot->peak_fd < 0) {
             slot->peak_fd = openat(fd, "memory.current", O_RDONLY | O_CLOEXEC);
+        } else {
+            slot->peak_resets = 1;
         }
     } else {
         slot->peak_fd = openat(fd, "memory.max_usage_in_bytes", O_RDWR | O_CLOEXEC);
+        slot->peak_resets = slot->peak_fd >= 0;
     }
     slot->kills_fd =
         openat(fd, version == 2 ? "memory.events" : "memory.oom_control", O_RDONLY | O_CLOEXEC);
@@ -328,8 +333,7 @@ int cgroup_slot_open(const struct cgroup_base *base, unsigned index, uint64_t me
         if (dir < 0) {
             continue;
         }
-        (void)snprintf(
-            path, sizeof(path), "%u/%s", index, join_file(base->controllers[c].version));
+        (void)snprintf(path, sizeof(path), "%u/%s", index, join_file(base->controllers[c].version));
         if (mkdirat(dir, name, 0755) < 0 && errno != EEXIST) {
             slot_close_fds(slot);
             return -1;
@@ -379,7 +383,7 @@ int cgroup_slot_reset(struct cgroup_slot *slot)
     if (slot->memory_fd < 0) {
         return 0;
     }
-    if (slot->version == 1 && slot->peak_fd >= 0 && pwrite(slot->peak_fd, "0", 1, 0) != 1) {
+    if (slot->peak_resets && pwrite(slot->peak_fd, "0", 1, 0) != 1) {
         return -1;
     }
     slot->oom_count = read_kills(slot);

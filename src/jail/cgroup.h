@@ -30,6 +30,7 @@ struct cgroup_slot {
     unsigned procs_fds_count;          /* how many there are, from the front */
     int memory_fd;                     /* the slot's directory in the memory controller, or -1 */
     int peak_fd;                       /* the largest use so far, or -1 */
+    int peak_resets;                   /* a write to it starts anew */
     int kills_fd;                      /* the file that counts the kernel's kills, or -1 */
     int version;
     uint64_t limit;     /* in force */

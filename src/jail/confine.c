@@ -35,6 +35,7 @@ enum {
 
 /* Made once by the template, used by every cell. */
 static int compute_ruleset_fd = -1;
+static int user_zero_is_plain; /* user 0 here is a plain user outside */
 
 static void note(struct layer_report *report, unsigned layer, int holds, int sys)
 {
@@ -145,6 +146,7 @@ int confine_template(const struct namespace_names *before, uint32_t users,
         }
     } else {
         report->entries[LAYER_USERNS].sys = EPERM;
+        user_zero_is_plain = namespace_zero_is_plain();
     }
     if (template_privileges(report, ret_step) < 0) {
         return -1;
@@ -270,12 +272,12 @@ static int do_user(const struct confine_cell_input *in)
         return caps_become(in->spec->uid, in->spec->uid);
     }
     /* Without a range a cell of user 0 can only become nobody, and a plain user stays what it is.
-     */
-    if (in->users == 0 &&
-        getuid() == 0) { /* the effective one is no call of the template's filter */
-        return caps_become(NOBODY, NOBODY);
+     * (The effective user is no call of the template's filter.) */
+    if (in->users != 0 || getuid() != 0 || caps_become(NOBODY, NOBODY) == 0) {
+        return 0;
     }
-    return 0;
+    /* A namespace that somebody else made for one plain user has nobody else to become. */
+    return errno == EINVAL && user_zero_is_plain ? 0 : -1;
 }
 
 static void prove_user(const struct confine_cell_input *in, struct layer_report *proof)
@@ -307,7 +309,7 @@ static void prove_capabilities(const struct confine_cell_input *in, struct layer
     note(proof, LAYER_CAPABILITIES, r < 0 && errno == EPERM, errno);
     if (r == 0 || syscall(SYS_setresuid, 0, 0, 0) == 0) {
         /* Becoming user 0 is no gain where user 0 has no capabilities and is who we are. */
-        note(proof, LAYER_CAPABILITIES, r < 0 && in->users == 1, EPERM);
+        note(proof, LAYER_CAPABILITIES, r < 0 && (in->users == 1 || user_zero_is_plain), EPERM);
     }
 }
 

@@ -129,3 +129,12 @@ int namespace_map(pid_t pid, uint32_t *ret_users)
     }
     return put_map(pid, "uid_map", (uint32_t)geteuid(), 1);
 }
+
+int namespace_zero_is_plain(void)
+{
+    char text[512];
+    unsigned inside, outside;
+
+    return fd_get_text(AT_FDCWD, "/proc/self/uid_map", text, sizeof(text)) == 0 &&
+           sscanf(text, "%u %u", &inside, &outside) == 2 && inside == 0 && outside != 0;
+}

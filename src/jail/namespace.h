@@ -32,4 +32,8 @@ enum { NAMESPACE_USERS = 4096 };
  * errno. */
 int namespace_map(pid_t pid, uint32_t *ret_users);
 
+/* Whether user 0 of the namespace that we were started in is another user outside: then there is
+ * nothing to gain by staying it. Reads /proc; 0 when that is not to be had. */
+int namespace_zero_is_plain(void);
+
 #endif

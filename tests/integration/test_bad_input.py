@@ -142,3 +142,11 @@ def test_a_stdout_that_takes_nothing_is_our_failure(vial):
                               stderr=subprocess.PIPE, encoding="utf-8", timeout=60)
     assert done.returncode == 125
     assert "stdout" in done.stderr
+
+
+def test_lost_output_of_the_guest_is_our_failure_too(vial):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run(vial.command("run", "-e", "console.log(1)"), stdout=full, check=False,
+                              stderr=subprocess.PIPE, encoding="utf-8", timeout=60)
+    assert done.returncode == 125
+    assert "lost" in done.stderr

@@ -57,6 +57,23 @@ def test_without_user_namespaces_it_is_filtered_and_says_so(prefix, public_direc
         assert states[name] == "proven"
 
 
+def test_user_0_of_somebody_else_s_namespace_stays_it(public_directory):
+    """`unshare -Ur` as a plain user: there is nobody else to become, and nothing to gain."""
+    inside = 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"'
+    prefix = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "unshare", "-Ur",
+              "sh", "-c", inside, "sh"]
+    done = Vial(public_directory, prefix)("run", "--json", "-e", "6 * 7")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["isolation"]["level"] == "filtered"
+
+
+def test_user_0_that_is_user_0_outside_is_refused_with_the_step(public_directory):
+    inside = 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"'
+    done = Vial(public_directory, ["unshare", "-Ur", "sh", "-c", inside, "sh"])("run", "-e", "1")
+    assert done.returncode == 126
+    assert '"user"' in done.stderr
+
+
 def test_who_requires_more_is_refused(prefix, public_directory):
     vial = Vial(public_directory, prefix)
     code, stdout, stderr = run_without_namespaces(

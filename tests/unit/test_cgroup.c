@@ -118,6 +118,7 @@ static void version_2_gets_its_limits(void **state)
     put(&f, "memory.events", "low 0\nhigh 0\nmax 3\noom 1\noom_kill 3\noom_group_kill 1\n");
     assert_int_equal(cgroup_slot_killed(&slot), 1);
     assert_int_equal(cgroup_slot_reset(&slot), 0);
+    assert_int_equal(cgroup_slot_peak(&slot), 23456 /* the 0 that resets, on a plain file */);
     assert_int_equal(cgroup_slot_killed(&slot), 0);
     empty(&f, "memory.max");
     assert_int_equal(cgroup_slot_limit(&slot, 32 * MIB), 0);
