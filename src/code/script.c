@@ -485,7 +485,7 @@ void script_map_back(const struct script_edits *edits, uint32_t *line, uint32_t 
         *column = edits->last_column_max;
     }
     for (uint32_t i = 0; i < edits->count; i++) {
-        const struct script_edit *edit = &edits->items[i];
+        const struct edit *edit = &edits->items[i];
 
         if (edit->line == *line && edit->column < *column) {
             uint32_t into = *column - edit->column;

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "code/edit.h"
 #include "vial.h"
 
 /* Places where text is inserted: one in front, and a `return ` at the end of every branch that can
@@ -42,19 +43,11 @@ enum {
     SCRIPT_PARSE_MS_MAX = 2000,
 };
 
-/* One insertion: where it starts in the rewritten text, and its length. Lines and columns count
- * from 1, columns and lengths in UTF-16 code units, which is how the engine reports them. */
-struct script_edit {
-    uint32_t line;
-    uint32_t column;
-    uint32_t len;
-};
-
 struct script_edits {
     uint32_t count;           /* 0 when nothing was rewritten */
     uint32_t line_count;      /* lines of the source */
     uint32_t last_column_max; /* the column after the last character of the rewritten last line */
-    struct script_edit items[SCRIPT_EDITS_MAX]; /* in the order of the text */
+    struct edit items[SCRIPT_EDITS_MAX]; /* in the order of the text */
 };
 
 /* 0 when source has neither of the words, so there is no need to parse it. */
