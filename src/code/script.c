@@ -385,7 +385,7 @@ static void writer_insert(struct writer *w, const char *text)
 
     assert(w->edits->count < SCRIPT_EDITS_MAX);
     w->edits->items[w->edits->count++] =
-        (struct script_edit){.line = w->line, .column = w->column, .len = n};
+        (struct edit){.line = w->line, .column = w->column, .len = n};
     w->column += n;
     writer_add(w, text, n);
 }
