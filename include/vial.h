@@ -76,7 +76,7 @@ struct vial_limits {
     uint64_t memory_bytes_max; /* everything the guest adds to a fresh cell: heap and off-heap */
     uint64_t stdout_bytes_max; /* kept; what is beyond is counted and dropped */
     uint64_t stderr_bytes_max; /* likewise */
-    uint64_t value_bytes_max;  /* the value of the run, as JSON */
+    uint64_t value_bytes_max;  /* the value of the run, as JSON or CBOR */
     uint64_t disk_bytes_max;   /* all files of the cell together; also the largest single file */
     uint32_t files_max;        /* files and directories in the cell's private tree */
     uint32_t open_files_max;   /* descriptors open at once, the four of the cell included */
@@ -117,11 +117,12 @@ struct vial_request {
     const char *source; /* UTF-8, need not end in NUL */
     size_t source_len;
     const char *name;  /* what stack traces call the source; NULL: "main.js" */
-    const char *input; /* JSON text, the guest's global `input`; NULL: undefined */
+    const char *input; /* the guest's global `input`: JSON, or CBOR; NULL: undefined */
     size_t input_len;
     const struct vial_limits *limits; /* NULL: the defaults */
     vial_output_fn on_output;         /* may be NULL; output is kept in the result in any case */
     void *user;                       /* for on_output */
+    uint32_t input_is_cbor;           /* not 0: input is CBOR in the vocabulary of docs/values.md */
 };
 #define VIAL_REQUEST_INIT                                                                          \
     {                                                                                              \
@@ -194,8 +195,13 @@ VIAL_API void vial_result_free(struct vial_result *result);
 VIAL_API int vial_result_status(const struct vial_result *result);
 VIAL_API const char *vial_status_name(int status);
 
-/* The value as JSON, NULL when there is none (undefined, or not ok). */
-VIAL_API const char *vial_result_value(const struct vial_result *result, size_t *len);
+/* The value as JSON, NULL when there is none (undefined, or not ok). A value that JSON cannot say
+ * (a Map, a BigInt, bytes, ...) is shown with tags, such as {"$bigint":"12"}; this is made on the
+ * first call, and NULL without memory. vial_result_cbor tells which it is. */
+VIAL_API const char *vial_result_value(struct vial_result *result, size_t *len);
+
+/* The same as CBOR when JSON cannot say it, else NULL. docs/values.md has the vocabulary. */
+VIAL_API const char *vial_result_cbor(const struct vial_result *result, size_t *len);
 
 /* The value as a REPL would print it, when want_text was set and there is one; else NULL. */
 VIAL_API const char *vial_result_text(const struct vial_result *result, size_t *len);

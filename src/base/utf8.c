@@ -109,3 +109,19 @@ size_t utf8_plain_run(const char *p, const char *end)
     }
     return (size_t)(at - p);
 }
+
+int utf8_is_ascii(const char *text, size_t len)
+{
+    uint64_t seen = 0;
+    uint64_t word;
+    size_t i = 0;
+
+    for (; len - i >= sizeof(word); i += sizeof(word)) {
+        memcpy(&word, text + i, sizeof(word));
+        seen |= word;
+    }
+    for (; i < len; i++) {
+        seen |= (unsigned char)text[i];
+    }
+    return (seen & EACH_BYTE(0x80)) == 0;
+}

@@ -21,4 +21,7 @@ int utf8_sequence(const char *text, size_t len);
  * any other text: printable ASCII but for the double quote and the backslash. */
 size_t utf8_plain_run(const char *p, const char *end);
 
+/* 1 when no byte has its highest bit set. */
+int utf8_is_ascii(const char *text, size_t len);
+
 #endif

@@ -137,6 +137,11 @@ static void cell_parse_start(const char *payload, size_t len, struct guest_start
             start->input = f.bytes;
             start->input_len = f.len;
             break;
+        case FIELD_INPUT_CBOR:
+            start->input = f.bytes;
+            start->input_len = f.len;
+            start->input_is_cbor = 1;
+            break;
         case FIELD_WANT_TEXT:
             r = field_u32(&f, &start->want_text);
             break;

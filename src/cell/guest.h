@@ -14,8 +14,9 @@
 struct guest_start {
     const char *name;
     const char *source;
-    const char *input; /* NULL: none */
+    const char *input; /* JSON or CBOR; NULL: none */
     size_t name_len, source_len, input_len;
+    uint32_t input_is_cbor;
     uint32_t want_text;
     uint32_t timers_max;
     uint32_t value_bytes_max;

@@ -24,15 +24,16 @@ enum {
 };
 
 struct run_options {
-    const char *file, *code, *input, *input_file;
+    const char *file, *code, *input, *input_file, *input_cbor;
     char require[REQUIRE_BYTES_MAX];
     struct vial_limits limits;
     int json, no_jit;
 };
 
-static const char *const KNOWN[] = {"-e", "--eval", "--input", "--input-file", "--json", "--no-jit",
-    "--require", "--help", "--wall-ms", "--cpu-ms", "--timers", "--memory-mb", "--stdout-bytes",
-    "--stderr-bytes", "--value-bytes", "--disk-mb", "--files", "--open-files", NULL};
+static const char *const KNOWN[] = {"-e", "--eval", "--input", "--input-cbor", "--input-file",
+    "--json", "--no-jit", "--require", "--help", "--wall-ms", "--cpu-ms", "--timers", "--memory-mb",
+    "--stdout-bytes", "--stderr-bytes", "--value-bytes", "--disk-mb", "--files", "--open-files",
+    NULL};
 
 static void print_help(void)
 {
@@ -50,6 +51,7 @@ static void print_help(void)
         "  -e, --eval CODE     run CODE\n"
         "  --input JSON        the program's global `input`\n"
         "  --input-file FILE   the same from a file, - for stdin\n"
+        "  --input-cbor FILE   the same as CBOR, for values that JSON does not have\n"
         "  --json              print one result object instead of the value\n"
         "  --require LAYERS    refuse to run unless these hold (vial doctor lists them; also "
         "full,\n"
@@ -135,6 +137,8 @@ static int take_option(struct run_options *o, struct cli_args *a)
         value = &o->input;
     } else if (strcmp(a->option, "--input-file") == 0) {
         value = &o->input_file;
+    } else if (strcmp(a->option, "--input-cbor") == 0) {
+        value = &o->input_cbor;
     } else if (strcmp(a->option, "--json") == 0) {
         o->json = 1;
         return cli_args_plain(a, "run");
@@ -190,10 +194,10 @@ static int parse(struct run_options *o, int argc, char **argv)
             o->file == NULL ? "give a program: vial run FILE, vial run -e CODE, or vial run -"
                             : "give either a file or -e CODE, not both");
     }
-    if (o->input != NULL && o->input_file != NULL) {
-        return cli_fail(EXIT_USAGE, "give either --input or --input-file, not both");
+    if ((o->input != NULL) + (o->input_file != NULL) + (o->input_cbor != NULL) > 1) {
+        return cli_fail(EXIT_USAGE, "give one of --input, --input-file and --input-cbor");
     }
-    if (is_stdin(o->file) && is_stdin(o->input_file)) {
+    if (is_stdin(o->file) && (is_stdin(o->input_file) || is_stdin(o->input_cbor))) {
         return cli_fail(EXIT_USAGE, "program and input cannot both come from stdin");
     }
     return 0;
@@ -224,7 +228,7 @@ static int check(const struct run_options *o, const struct vial_request *request
         return cli_fail(
             EXIT_USAGE, "the name of the source must be UTF-8 of up to %d bytes", NAME_BYTES_MAX);
     }
-    if (request->input != NULL &&
+    if (request->input != NULL && o->input_cbor == NULL &&
         json_check(request->input, request->input_len, INPUT_DEPTH_MAX, &fault) < 0) {
         return cli_fail(EXIT_USAGE, "%s is not JSON: %s at line %u, column %u",
             called(o->input_file, "the input"), fault.why, fault.line, fault.column);
@@ -497,13 +501,15 @@ int cmd_run(int argc, char **argv)
     if (o.file != NULL) {
         code = cli_read_file(o.file, SOURCE_BYTES_MAX, "a program", &source, &source_len);
     }
-    if (code == 0 && o.input_file != NULL) {
-        code = cli_read_file(o.input_file, INPUT_BYTES_MAX, "an input", &input, &input_len);
+    if (code == 0 && (o.input_file != NULL || o.input_cbor != NULL)) {
+        code = cli_read_file(o.input_file != NULL ? o.input_file : o.input_cbor, INPUT_BYTES_MAX,
+            "an input", &input, &input_len);
     }
     if (code == 0) {
         request.source = o.code != NULL ? o.code : source;
         request.source_len = o.code != NULL ? strlen(o.code) : source_len;
         request.name = o.file == NULL ? "[eval]" : is_stdin(o.file) ? "[stdin]" : o.file;
+        request.input_is_cbor = o.input_cbor != NULL;
         request.input = o.input != NULL ? o.input : input;
         request.input_len = o.input != NULL ? strlen(o.input) : input_len;
         request.limits = &o.limits;

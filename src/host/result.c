@@ -10,9 +10,15 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "value/cbor.h"
 #include "wire/field.h"
 
-enum { VALUE_DEPTH_MAX = 256 }; /* the cell stops at 100 levels; a hostile one is refused here */
+enum {
+    VALUE_DEPTH_MAX = 256, /* the cell stops at 100 levels; a hostile one is refused here */
+    /* A byte of CBOR is at most that many of JSON: undefined, with its comma. */
+    TAGGED_FACTOR = 24,
+    TAGGED_BYTES_EXTRA = 1024,
+};
 
 static const char *const STATUS_NAMES[] = {"ok", "exception", "wall_limit", "cpu_limit",
     "memory_limit", "output_limit", "call_limit", "disk_limit", "denied", "cancelled", "crashed"};
@@ -56,6 +62,7 @@ void vial_result_free(struct vial_result *result)
     buf_release(&result->output[1]);
     free(result->isolation_json);
     free(result->json);
+    free(result->tagged);
     free(result);
 }
 
@@ -72,6 +79,10 @@ static int take_field(struct vial_result *result, const struct field *f, uint32_
         result->value = f->bytes;
         result->value_len = f->len;
         return json_check(f->bytes, f->len, VALUE_DEPTH_MAX, NULL);
+    case FIELD_VALUE_CBOR:
+        result->cbor = f->bytes;
+        result->cbor_len = f->len;
+        return value_cbor_check(f->bytes, f->len, NULL);
     case FIELD_TEXT:
         result->text = f->bytes;
         result->text_len = f->len;
@@ -109,7 +120,7 @@ static int take_field(struct vial_result *result, const struct field *f, uint32_
 
 static void forget(struct vial_result *result)
 {
-    result->value = result->text = NULL;
+    result->value = result->cbor = result->text = NULL;
     result->error = (struct vial_result_error)VIAL_RESULT_ERROR_INIT;
     result->frames_count = 0;
 }
@@ -142,7 +153,10 @@ int result_read(struct vial_result *result, char *payload, size_t len)
         result->error = (struct vial_result_error)VIAL_RESULT_ERROR_INIT;
         result->frames_count = 0;
     } else {
-        result->value = result->text = NULL;
+        result->value = result->cbor = result->text = NULL;
+    }
+    if (result->value != NULL) { /* a hostile cell may have sent both */
+        result->cbor = NULL;
     }
     result->payload = payload;
     result->payload_len = len;
@@ -213,12 +227,35 @@ int vial_result_status(const struct vial_result *result)
     return result->status;
 }
 
-const char *vial_result_value(const struct vial_result *result, size_t *len)
+const char *vial_result_value(struct vial_result *result, size_t *len)
+{
+    const char *value = result->value;
+    size_t n = result->value_len;
+    struct buf out;
+
+    if (value == NULL && result->cbor != NULL) {
+        if (result->tagged == NULL) {
+            buf_init(&out, TAGGED_BYTES_EXTRA + TAGGED_FACTOR * result->cbor_len);
+            if (value_cbor_to_json(result->cbor, result->cbor_len, &out, NULL) < 0 ||
+                buf_take(&out, &result->tagged, &result->tagged_len, NULL) < 0) {
+                buf_release(&out);
+            }
+        }
+        value = result->tagged;
+        n = result->tagged_len;
+    }
+    if (len != NULL) {
+        *len = value != NULL ? n : 0;
+    }
+    return value;
+}
+
+const char *vial_result_cbor(const struct vial_result *result, size_t *len)
 {
     if (len != NULL) {
-        *len = result->value != NULL ? result->value_len : 0;
+        *len = result->cbor != NULL ? result->cbor_len : 0;
     }
-    return result->value;
+    return result->cbor;
 }
 
 const char *vial_result_text(const struct vial_result *result, size_t *len)

@@ -20,8 +20,10 @@ struct vial_result {
      */
     char *payload;
     size_t payload_len;
-    const char *value, *text;
-    size_t value_len, text_len;
+    const char *value, *cbor, *text; /* of value and cbor at most one came */
+    size_t value_len, cbor_len, text_len;
+    char *tagged; /* cbor as JSON, once asked for */
+    size_t tagged_len;
     struct vial_result_error error;
     struct result_frame frames[RESULT_FRAMES_MAX];
     unsigned frames_count;

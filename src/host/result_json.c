@@ -105,18 +105,23 @@ static void put_limits(struct json_writer *w, const struct vial_result *r)
 
 const char *vial_result_json(struct vial_result *r, size_t *len)
 {
+    const char *value;
+    size_t value_len = 0;
     struct json_writer w;
     struct buf out;
 
     if (r->json == NULL) {
-        buf_init(
-            &out, JSON_EXTRA_BYTES + r->payload_len + 6 * (r->output[0].len + r->output[1].len));
+        (void)vial_result_value(r, &value_len);
+        buf_init(&out, JSON_EXTRA_BYTES + r->payload_len + value_len +
+                           6 * (r->output[0].len + r->output[1].len));
         json_init(&w, &out, NULL);
         json_begin_object(&w);
         put_text(&w, "status", vial_status_name(r->status));
-        if (r->value != NULL) {
+        value = vial_result_value(r, &value_len);
+        if (value != NULL) {
             json_key(&w, "value");
-            json_raw(&w, r->value, r->value_len);
+            json_raw(&w, value, value_len);
+            put_text(&w, "value_format", r->value != NULL ? "json" : "tagged");
         }
         put_error(&w, r);
         put_output(&w, r);

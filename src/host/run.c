@@ -29,6 +29,7 @@
 #include "host/result.h"
 #include "jail/filter.h"
 #include "policy/limits.h"
+#include "value/cbor.h"
 #include "wire/field.h"
 
 enum {
@@ -67,6 +68,7 @@ static int check_request(const struct vial_request *q, struct vial_error *err)
 {
     struct json_fault fault;
     size_t bad;
+    int r;
 
     if (q->source == NULL || q->source_len > SOURCE_BYTES_MAX) {
         return vial__fail(err, VIAL_E_INVALID, "the source is %zu bytes long; it may have up to %d",
@@ -83,6 +85,10 @@ static int check_request(const struct vial_request *q, struct vial_error *err)
     if (q->input != NULL && q->input_len > INPUT_BYTES_MAX) {
         return vial__fail(err, VIAL_E_INVALID, "the input is %zu bytes long; it may have up to %d",
             q->input_len, INPUT_BYTES_MAX);
+    }
+    if (q->input != NULL && q->input_is_cbor != 0) {
+        r = value_cbor_check(q->input, q->input_len, err);
+        return r < 0 ? vial__wrap(err, r, "the input is not CBOR that a guest can have") : VIAL_OK;
     }
     if (q->input != NULL && json_check(q->input, q->input_len, INPUT_DEPTH_MAX, &fault) < 0) {
         return vial__fail(err, VIAL_E_INVALID, "the input is not JSON: %s at line %u, column %u",
@@ -158,7 +164,8 @@ static int send_start(struct vial_run *run)
     iov[count++] = iov_of(source_head, sizeof(source_head));
     iov[count++] = iov_of(q->source, q->source_len);
     if (q->input != NULL) {
-        field_head(input_head, FIELD_INPUT, (uint32_t)q->input_len);
+        field_head(input_head, q->input_is_cbor != 0 ? FIELD_INPUT_CBOR : FIELD_INPUT,
+            (uint32_t)q->input_len);
         iov[count++] = iov_of(input_head, sizeof(input_head));
         iov[count++] = iov_of(q->input, q->input_len);
     }

@@ -62,7 +62,7 @@ static const struct limit_row rows[] = {
     {FIELD(value_bytes_max), .flag = "--value-bytes", .unit = "bytes", .flag_factor = 1,
         .by_default = 16 * MIB, .min = 64, .max = 256 * MIB, .status = VIAL_STATUS_EXCEPTION,
         .at_limit = "the run fails and says how large the value was",
-        .help = "Bytes the value of a run may have as JSON.",
+        .help = "Bytes the value of a run may have.",
         .why = "A value is useful whole or not at all, so it is never cut. 64 bytes hold any number"
                " or short word; 256 MiB is far below the longest string of any engine, and the host"
                " holds it twice while it writes the result."},

@@ -18,6 +18,7 @@ enum field_tag {
     FIELD_WANT_TEXT = 4,  /* u32 */
     FIELD_TIMERS_MAX = 5, /* u32 */
     FIELD_VALUE_MAX = 6,  /* u32, bytes */
+    FIELD_INPUT_CBOR = 7, /* instead of INPUT */
     /* RESULT */
     FIELD_OUTCOME = 16, /* u32, enum outcome */
     FIELD_VALUE = 17,   /* JSON */
@@ -31,6 +32,7 @@ enum field_tag {
     FIELD_FRAME_FUNCTION = 25, /* starts a stack frame; LINE and COLUMN follow */
     FIELD_FRAME_LINE = 26,     /* u32 */
     FIELD_FRAME_COLUMN = 27,   /* u32 */
+    FIELD_VALUE_CBOR = 28,     /* instead of VALUE */
     /* FAILED */
     FIELD_STEP = 40,  /* which step of the confinement */
     FIELD_ERRNO = 41, /* u32 */

@@ -320,8 +320,7 @@ static unsigned count_text(const char *text, const char *what)
 }
 
 /* The sweep over all numbers is worth a line of its own in the results. */
-static void record_sweep(
-    const struct suite *s, const struct attack *a, const struct vial_result *result)
+static void record_sweep(const struct suite *s, const struct attack *a, struct vial_result *result)
 {
     const char *report = vial_result_value(result, NULL);
 

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import Vial, children_of, is_alive, wait_until
 
-RESULT_KEYS = {"status", "value", "error", "stdout", "stderr", "dropped", "calls", "files", "usage",
+RESULT_KEYS = {"status", "value", "value_format", "error", "stdout", "stderr", "dropped", "calls", "files", "usage",
                "limits", "isolation"}
 ERROR_KEYS = {"name", "message", "stack", "line", "column", "source_line", "frames", "hint"}
 USAGE_KEYS = {"wall_us", "cpu_us", "memory_bytes_peak", "queue_us", "host_us"}
@@ -74,7 +74,7 @@ def test_the_result_has_every_key(vial):
 
 def test_the_result_of_an_exception_has_every_key(vial):
     result = vial.result("-e", "function f() { null.x }\nf()")
-    assert set(result) == RESULT_KEYS - {"value"}
+    assert set(result) == RESULT_KEYS - {"value", "value_format"}
     assert set(result["error"]) == ERROR_KEYS
     assert result["status"] == "exception"
     assert result["error"]["name"] == "TypeError"
@@ -100,30 +100,16 @@ def test_usage_is_plausible(vial):
 @pytest.mark.parametrize("code, value", [
     ("null", None), ("true", True), ("-1.5e300", -1.5e300), ("'a\\u0000b\\u2028'", "a\0b\u2028"),
     ("'😀ß\\u{10FFFF}'", "😀ß\U0010ffff"), ("[[[]]]", [[[]]]), ("({})", {}),
-    ("({'': {'__proto__x': 1}})", {"": {"__proto__x": 1}}), ("new Date(0)", "1970-01-01T00:00:00.000Z"),
-    ("Promise.resolve(4)", 4), ("({a: undefined, b: 1})", {"b": 1}), ("9007199254740993", 9007199254740992),
+    ("({'': {'__proto__x': 1}})", {"": {"__proto__x": 1}}), 
+    ("Promise.resolve(4)", 4), ("9007199254740993", 9007199254740992),
     ("__return(1); 2", 1), ("__return(1); __return(3)", 3), ("return 5", 5),
     ("if (true) { return {a: 1} }", {"a": 1}), ("await 1; 2", 2),
     ("const x = await Promise.resolve(3); x * 2", 6), ("for await (const x of [1]) {} 'done'", "done"),
-    ("setTimeout(() => __return('late'), 5); 'early'", "late"), ("new Error('e')",
-                                                                  {"name": "Error", "message": "e"}),
+    ("setTimeout(() => __return('late'), 5); 'early'", "late"),
     ("let n = 0; for (let i = 0; i < 1e6; i++) n += i; n", 499999500000),
 ])
 def test_values(vial, code, value):
     assert vial.value(code) == value
-
-
-@pytest.mark.parametrize("code, word", [
-    ("NaN", "NaN"), ("-0", "-0"), ("Infinity", "Infinity"), ("1n", "BigInt"), ("Symbol('x')", "symbol"),
-    ("() => 1", "function"), ("new Map()", "Map"), ("new Set()", "Set"), ("new Uint8Array(1)", "Uint8Array"),
-    ("[undefined]", "value[0]"), ("({a: {b: [1n]}})", "value.a.b[0]"), ("/x/", "RegExp"),
-    ("const o = {}; o.self = o; o", "cycle"),
-    ("let o = {}; for (let i = 0; i < 1000; i++) o = {o}; o", "deep"),
-])
-def test_values_that_json_cannot_say_are_errors_that_name_the_place(vial, code, word):
-    result = vial.result("-e", code)
-    assert result["status"] == "exception"
-    assert word in result["error"]["message"]
 
 
 def test_without_json_any_value_is_shown(vial):
@@ -423,6 +409,17 @@ def test_help_and_version(vial):
     assert vial().returncode == 2
 
 
+def read_all(terminal):
+    """Everything that was written to a terminal nobody else has open any more."""
+    shown = b""
+    while True:
+        try:
+            piece = os.read(terminal, 4096)
+        except OSError:
+            return shown.decode()
+        shown += piece
+
+
 def test_a_terminal_gets_a_status_line(vial):
     """With a terminal on stderr, a run that takes long says so, and cleans up after itself."""
     parent, child = os.openpty()
@@ -430,7 +427,7 @@ def test_a_terminal_gets_a_status_line(vial):
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=child)
     os.close(child)
     assert process.communicate(timeout=30)[0] == b"5\n"
-    shown = os.read(parent, 4096).decode()
+    shown = read_all(parent)
     os.close(parent)
     assert "running for" in shown and " 1 s" in shown
     assert shown.endswith("\r\x1b[K")

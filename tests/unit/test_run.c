@@ -360,10 +360,52 @@ static void a_process_that_is_killed_from_outside_has_crashed(void **state)
     assert_value("1", "1");
 }
 
+/* What one run returns becomes the input of the next, which returns it again. */
+static void values_keep_their_identity_there_and_back(void **state)
+{
+    static const char source[] =
+        "const e = new TypeError('m', {cause: new RangeError('c')});"
+        "({u: undefined, n: [NaN, Infinity, -0, 1.5, -7, 2 ** 53], b: [0n, -1n, 2n ** 80n, -(2n ** "
+        "80n)],"
+        " d: [new Date(1234567890123), new Date(NaN), new Date(8.64e15 - 1)], y: new "
+        "Uint8Array([1, 2]),"
+        " t: [new Float32Array([1.5]), new BigInt64Array([-1n]), new Uint8ClampedArray([9])],"
+        " a: new Uint16Array([1, 2]).buffer, m: new Map([[1, new Map()], ['k', null]]), s: new "
+        "Set(['x']),"
+        " r: /a+/gi, h: [1, , 3], e, o: {$date: 1, ['__proto__']: 2}, l: "
+        "'\u00e4\u20ac'.repeat(30)})";
+    static const char again[] =
+        "if (!(input.m.get(1) instanceof Map && input.d[0] instanceof Date && 1 in input.h === "
+        "false &&"
+        " Object.is(input.n[2], -0) && input.t[1][0] === -1n && input.a.byteLength === 4 &&"
+        " input.e instanceof TypeError && input.e.cause instanceof RangeError && "
+        "input.r.test('xA') &&"
+        " Object.hasOwn(input.o, '__proto__') && 'u' in input && input.b[2] === 2n ** 80n))"
+        " throw new Error('lost'); input";
+    struct vial_result *first = helper_run(engine, source, NULL);
+    struct vial_request request = VIAL_REQUEST_INIT;
+    struct vial_result *second = NULL;
+    size_t len;
+
+    (void)state;
+    request.source = again;
+    request.source_len = strlen(again);
+    request.input = vial_result_cbor(first, &len);
+    request.input_len = len;
+    request.input_is_cbor = 1;
+    assert_non_null(request.input);
+    assert_int_equal(vial_run(engine, &request, &second, NULL), 0);
+    assert_int_equal(vial_result_status(second), VIAL_STATUS_OK);
+    assert_string_equal(vial_result_value(second, NULL), vial_result_value(first, NULL));
+    vial_result_free(first);
+    vial_result_free(second);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_come_back_as_json),
+        cmocka_unit_test(values_keep_their_identity_there_and_back),
         cmocka_unit_test(a_value_is_rendered_when_asked_for),
         cmocka_unit_test(a_large_value_comes_whole),
         cmocka_unit_test(an_exception_says_where),

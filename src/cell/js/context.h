@@ -17,7 +17,8 @@ enum js_hook {
     HOOK_FAILURE,
     HOOK_PENDING,
     HOOK_UNHANDLED,
-    HOOK_JSON,
+    HOOK_VALUE,
+    HOOK_DECODE,
     HOOK_TEXT,
     HOOK_DESCRIBE,
     HOOK_WARM,
@@ -37,9 +38,15 @@ int js_context_init(struct js_context *c, JSContextGroupRef group, const char **
 JSValueRef js_context_call(struct js_context *c, enum js_hook hook, size_t argc,
     const JSValueRef argv[], JSValueRef *ret_exception);
 
-/* A JavaScript string of UTF-8 bytes, which may hold NULs. The caller releases it. NULL without
- * memory. */
+/* A JavaScript string of UTF-8 bytes, which may hold NULs; one byte behind them must be readable.
+ * The caller releases it. NULL without memory. */
 JSStringRef js_string_from_utf8(const char *bytes, size_t len);
+
+/* The bytes of a Uint8Array: 0, or -1 when value is none. They live as long as it does. */
+int js_bytes(JSContextRef ctx, JSValueRef value, char **ret_bytes, size_t *ret_len);
+
+/* A Uint8Array with a copy of the bytes; NULL without memory. */
+JSValueRef js_bytes_make(JSContextRef ctx, const char *bytes, size_t len);
 
 /* Appends a JavaScript string as UTF-8; half a surrogate pair becomes U+FFFD. 0, or -1. */
 int js_string_to_utf8(JSStringRef string, struct buf *out);

@@ -36,19 +36,22 @@ static void put_u32(struct buf *result, uint8_t tag, uint32_t v)
     }
 }
 
+/* The text is written where it will be sent from, and its length is put in front afterwards: a
+ * value may be many megabytes. */
 static void add_string(struct js_context *c, uint8_t tag, JSValueRef value, struct buf *result)
 {
-    struct buf text;
     JSStringRef string = JSValueToStringCopy(c->ctx, value, NULL);
+    size_t start = result->len;
 
-    buf_init(&text, result->max);
-    if (string != NULL && js_string_to_utf8(string, &text) == 0) {
-        put(result, tag, text.len > 0 ? text.data : "", text.len);
+    put(result, tag, "", 0);
+    if (string == NULL || js_string_to_utf8(string, result) < 0) {
+        result->len = start;
+    } else {
+        field_head(result->data + start, tag, (uint32_t)(result->len - start - FIELD_HEAD_BYTES));
     }
     if (string != NULL) {
         JSStringRelease(string);
     }
-    buf_release(&text);
 }
 
 static uint32_t number_at(struct js_context *c, JSObjectRef array, unsigned index)
@@ -124,23 +127,48 @@ static void begin(struct js_context *c, const struct guest_start *start, JSStrin
     (void)js_context_call(c, HOOK_START, 4, argv, &exception);
 }
 
-/* The host's JSON becomes the global `input`. */
+static JSValueRef input_from_json(struct js_context *c, const struct guest_start *start)
+{
+    JSStringRef text = js_string_from_utf8(start->input, start->input_len);
+    JSValueRef value = text != NULL ? JSValueMakeFromJSONString(c->ctx, text) : NULL;
+
+    if (text != NULL) {
+        JSStringRelease(text);
+    }
+    return value;
+}
+
+static void keep_bytes(void *bytes, void *context)
+{
+    (void)bytes; /* the start message lives as long as the cell */
+    (void)context;
+}
+
+static JSValueRef input_from_cbor(struct js_context *c, const struct guest_start *start)
+{
+    JSValueRef bytes, exception;
+    uintptr_t at = (uintptr_t)start->input;
+    void *memory;
+
+    memcpy(&memory, &at, sizeof(memory)); /* the decoder only reads */
+    bytes = JSObjectMakeTypedArrayWithBytesNoCopy(
+        c->ctx, kJSTypedArrayTypeUint8Array, memory, start->input_len, keep_bytes, NULL, NULL);
+    return bytes != NULL ? js_context_call(c, HOOK_DECODE, 1, &bytes, &exception) : NULL;
+}
+
+/* What the host gave becomes the global `input`. */
 static int set_input(struct js_context *c, const struct guest_start *start)
 {
-    JSStringRef text, name;
+    JSStringRef name;
     JSValueRef value;
 
     if (start->input == NULL) {
         value = JSValueMakeUndefined(c->ctx);
     } else {
-        text = js_string_from_utf8(start->input, start->input_len);
-        value = text != NULL ? JSValueMakeFromJSONString(c->ctx, text) : NULL;
-        if (text != NULL) {
-            JSStringRelease(text);
-        }
-        if (value == NULL) {
-            return -1;
-        }
+        value = start->input_is_cbor ? input_from_cbor(c, start) : input_from_json(c, start);
+    }
+    if (value == NULL) {
+        return -1;
     }
     name = JSStringCreateWithUTF8CString("input");
     JSObjectSetProperty(
@@ -235,17 +263,25 @@ static JSValueRef turn_loop(struct js_context *c, JSValueRef completion)
     }
 }
 
-/* Adds what a hook returns, unless it is undefined; the exception when it threw. */
+/* Adds what a hook returns, unless it is undefined: text, or CBOR in bytes. The exception when it
+ * threw. */
 static JSValueRef add_value(
     struct js_context *c, enum js_hook hook, uint8_t tag, struct buf *result)
 {
     JSValueRef exception;
     JSValueRef value = js_context_call(c, hook, 0, NULL, &exception);
+    char *bytes = NULL;
+    size_t len = 0;
 
-    if (exception == NULL && !JSValueIsUndefined(c->ctx, value)) {
+    if (exception != NULL || JSValueIsUndefined(c->ctx, value)) {
+        return exception;
+    }
+    if (JSValueIsObject(c->ctx, value) && js_bytes(c->ctx, value, &bytes, &len) == 0) {
+        put(result, FIELD_VALUE_CBOR, bytes, len);
+    } else {
         add_string(c, tag, value, result);
     }
-    return exception;
+    return NULL;
 }
 
 void js_run_nothing(struct js_context *c)
@@ -257,7 +293,7 @@ void js_run_nothing(struct js_context *c)
 
     begin(c, &start, name, NULL);
     (void)js_context_call(c, HOOK_COMPLETED, 1, &two, &exception);
-    (void)js_context_call(c, HOOK_JSON, 0, NULL, &exception);
+    (void)js_context_call(c, HOOK_VALUE, 0, NULL, &exception);
     JSStringRelease(name);
 }
 
@@ -271,7 +307,7 @@ void js_run(struct js_context *c, const struct guest_start *start, struct buf *r
     put_u32(result, FIELD_OUTCOME, OUTCOME_OK);
     if (set_input(c, start) < 0) {
         JSStringRef text =
-            JSStringCreateWithUTF8CString("the input is not JSON that the engine takes");
+            JSStringCreateWithUTF8CString("the input is nothing that the engine takes");
 
         fail(c, JSValueMakeString(c->ctx, text), result);
         JSStringRelease(text);
@@ -282,12 +318,11 @@ void js_run(struct js_context *c, const struct guest_start *start, struct buf *r
     if (value != NULL) {
         thrown = turn_loop(c, value);
     }
-    /* As text any value can be shown; as JSON it may be refused, and then there is no text either.
-     */
+    /* As text any value can be shown; for a program it may be refused. */
     if (thrown == NULL && start->want_text) {
         thrown = add_value(c, HOOK_TEXT, FIELD_TEXT, result);
     } else if (thrown == NULL) {
-        thrown = add_value(c, HOOK_JSON, FIELD_VALUE, result);
+        thrown = add_value(c, HOOK_VALUE, FIELD_VALUE, result);
     }
     if (thrown != NULL) {
         fail(c, thrown, result);

@@ -1,9 +1,12 @@
-/* string.c - text between C and the engine; see context.h. */
+/* string.c - text and bytes between C and the engine; see context.h. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "cell/js/context.h"
+
+enum { LONG_TEXT_UNITS = 256 };
 
 /* Decodes one character of valid UTF-8 at *p and moves on. */
 static uint32_t utf8_take(const unsigned char **p)
@@ -82,13 +85,35 @@ static size_t utf8_put(char *out, uint32_t c)
     return 4;
 }
 
+/* Long text is nearly always ASCII, which the engine keeps in bytes and copies at the speed of
+ * memory; the general way below has it widened first. 1: done. */
+static int copy_ascii(JSStringRef string, size_t n, struct buf *out)
+{
+    char *to;
+
+    if (n < LONG_TEXT_UNITS || buf_reserve(out, n + 1, NULL) < 0) {
+        return 0;
+    }
+    to = out->data + out->len;
+    if (JSStringGetUTF8CString(string, to, n + 1) != n + 1 || !utf8_is_ascii(to, n)) {
+        *to = '\0';
+        return 0;
+    }
+    out->len += n;
+    return 1;
+}
+
 int js_string_to_utf8(JSStringRef string, struct buf *out)
 {
-    const JSChar *units = JSStringGetCharactersPtr(string);
     size_t n = JSStringGetLength(string);
+    const JSChar *units;
     size_t i, need = 0;
     uint32_t c;
 
+    if (copy_ascii(string, n, out)) {
+        return 0;
+    }
+    units = JSStringGetCharactersPtr(string);
     if (units == NULL && n > 0) {
         return -1;
     }
@@ -113,4 +138,37 @@ int js_string_to_utf8(JSStringRef string, struct buf *out)
         out->data[out->len] = '\0';
     }
     return 0;
+}
+
+int js_bytes(JSContextRef ctx, JSValueRef value, char **ret_bytes, size_t *ret_len)
+{
+    JSObjectRef object, buffer;
+
+    if (JSValueGetTypedArrayType(ctx, value, NULL) != kJSTypedArrayTypeUint8Array) {
+        return -1;
+    }
+    object = JSValueToObject(ctx, value, NULL);
+    buffer = JSObjectGetTypedArrayBuffer(ctx, object, NULL);
+    if (buffer == NULL) {
+        return -1;
+    }
+    *ret_bytes = (char *)JSObjectGetArrayBufferBytesPtr(ctx, buffer, NULL);
+    *ret_bytes += *ret_bytes != NULL ? JSObjectGetTypedArrayByteOffset(ctx, object, NULL) : 0;
+    *ret_len = JSObjectGetTypedArrayByteLength(ctx, object, NULL);
+    return 0;
+}
+
+JSValueRef js_bytes_make(JSContextRef ctx, const char *bytes, size_t len)
+{
+    JSObjectRef object = JSObjectMakeTypedArray(ctx, kJSTypedArrayTypeUint8Array, len, NULL);
+    size_t got = 0;
+    char *to = NULL;
+
+    if (object == NULL || js_bytes(ctx, object, &to, &got) < 0 || got != len) {
+        return NULL;
+    }
+    if (len > 0 && to != NULL) {
+        memcpy(to, bytes, len);
+    }
+    return object;
 }

@@ -1,3 +1,3 @@
-/* expect: status=exception name=TypeError message=hole */
+/* expect: status=ok value={"$array":[3,[[0,1],[2,3]]]} */
 /* The attacker wants a hole to cross as something that it is not. */
 [1, , 3];

@@ -1,3 +1,3 @@
-/* expect: status=exception name=TypeError message=-0 */
+/* expect: status=ok value=[{"$number":"-0"}] */
 /* The attacker wants minus zero to arrive as zero. */
 [-0];

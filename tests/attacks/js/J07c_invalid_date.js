@@ -1,3 +1,3 @@
-/* expect: status=exception name=TypeError message=Date */
+/* expect: status=ok value={"$date":null} */
 /* The attacker wants a date that is none to become null. */
 new Date(NaN);

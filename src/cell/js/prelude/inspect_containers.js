@@ -239,11 +239,7 @@ function dateText(value) {
 }
 
 function regexpText(value) {
-    let text = `/${regexpSource(value)}/`;
-    for (let i = 0; i < regexpFlags.length; i += 2) {
-        text += regexpFlags[i + 1](value) ? regexpFlags[i] : "";
-    }
-    return text;
+    return `/${regexpSource(value)}/${flagsOf(value)}`;
 }
 
 function boxedBase(ctx, value, kind, name, tag) {

@@ -175,8 +175,12 @@ const hooks = {
         recordFailure(reason);
     },
 
-    json() {
-        return runValue === undefined ? undefined : valueToJson(runValue);
+    value() {
+        return runValue === undefined ? undefined : valueToHost(runValue);
+    },
+
+    decode(bytes) {
+        return decodeCbor(bytes);
     },
 
     text() {
@@ -258,11 +262,11 @@ function warmTimers() {
 function warmValues(sample) {
     resetRun();
     hooks.completed([{ a: 1, b: "x", c: null, d: true }, 2]);
-    hooks.json();
+    hooks.value();
     hooks.text();
     hooks.state();
     guestReturn({ date: new Date(0), instance: sample.instance });
-    hooks.json();
+    hooks.value();
     hooks.text();
     hooks.completed(1);
     guestReturn("text");
@@ -272,7 +276,7 @@ function warmValues(sample) {
     hooks.state();
     try {
         guestReturn(sample);
-        hooks.json();
+        hooks.value();
     } catch (error) {
         hooks.describe(error);
     }

@@ -25,6 +25,7 @@ const { now: dateNow } = Date;
 const {
     Error: ErrorClass, Map: MapClass, Number: NumberClass, Promise: PromiseClass,
     RangeError: RangeErrorClass, String: StringClass, TypeError: TypeErrorClass,
+    BigInt: BigIntFunction, Date: DateClass, RegExp: RegExpClass, Set: SetClass,
     Uint8Array: Uint8ArrayClass, parseFloat: parseFloatCopy, parseInt: parseIntCopy,
 } = globalThis;
 const { toPrimitive: symbolToPrimitive, toStringTag: symbolTag } = Symbol;
@@ -61,6 +62,7 @@ const numberToFixed = method1(Number.prototype.toFixed);
 const numberToString = method1(Number.prototype.toString);
 const numberValueOf = method0(Number.prototype.valueOf);
 const booleanValueOf = method0(Boolean.prototype.valueOf);
+const bigintToString = method1(BigInt.prototype.toString);
 const bigintValueOf = method0(BigInt.prototype.valueOf);
 const symbolToString = method0(Symbol.prototype.toString);
 const symbolValueOf = method0(Symbol.prototype.valueOf);
@@ -72,6 +74,7 @@ const mapForEach = method1(Map.prototype.forEach);
 const mapGet = method1(Map.prototype.get);
 const mapSet = method2(Map.prototype.set);
 const mapSize = getterOf(Map.prototype, "size");
+const setAdd = method1(Set.prototype.add);
 const setForEach = method1(Set.prototype.forEach);
 const setSize = getterOf(Set.prototype, "size");
 const weakMapHas = method1(WeakMap.prototype.has);
@@ -81,6 +84,10 @@ const bufferDetached = getterOf(ArrayBuffer.prototype, "detached");
 const viewBuffer = getterOf(DataView.prototype, "buffer");
 const viewByteLength = getterOf(DataView.prototype, "byteLength");
 const viewByteOffset = getterOf(DataView.prototype, "byteOffset");
+const typedArrayBuffer = getterOf(TypedArrayPrototype, "buffer");
+const typedArrayByteLength = getterOf(TypedArrayPrototype, "byteLength");
+const typedArrayByteOffset = getterOf(TypedArrayPrototype, "byteOffset");
+const typedArraySet = method2(TypedArrayPrototype.set);
 const typedArrayLength = getterOf(TypedArrayPrototype, "length");
 const typedArrayName = getterOf(TypedArrayPrototype, symbolTag);
 const regexpExec = method1(RegExp.prototype.exec);
@@ -94,7 +101,18 @@ const regexpFlags = [
     "v", getterOf(RegExp.prototype, "unicodeSets"), "y", getterOf(RegExp.prototype, "sticky"),
 ];
 
-const { write: nativeWrite, now: nativeNow, proxyTarget: nativeProxyTarget } = native;
+function flagsOf(expression) {
+    let flags = "";
+    for (let i = 0; i < regexpFlags.length; i += 2) {
+        flags += regexpFlags[i + 1](expression) ? regexpFlags[i] : "";
+    }
+    return flags;
+}
+
+const {
+    write: nativeWrite, now: nativeNow, proxyTarget: nativeProxyTarget, utf8: nativeUtf8,
+    text: nativeText,
+} = native;
 
 /* Guests can build prototype chains without end out of proxies, so every walk along one stops. */
 const CHAIN_STEPS_MAX = 1000;

@@ -1,12 +1,11 @@
-/* values.js - the value of a run as JSON for the host, and as text for people.
+/* values.js - values that cross the wall: JSON when that says all there is to say, else CBOR.
  *
- * Nothing is silently turned into null or left out: what JSON cannot say is an error that names the
- * place. Most values are plain data, so isPlain() first looks for anything that is not, and the
- * original then goes through the engine's JSON.stringify at full speed. Only what is not plain
- * (dates, errors, class instances, proxies, accessors, toJSON) is copied by toPlain() into objects
- * without prototypes, which is also where every error message comes from. */
+ * Most values are plain data, so isPlain() first looks for anything that JSON would lose, and the
+ * original then goes through the engine's JSON.stringify at full speed. What is left is walked by
+ * the encoder in cbor.js. Nothing is silently turned into null or left out: what neither form can
+ * say is an error that names the place. */
 
-/* Deeper values are refused: host programs read JSON recursively. */
+/* Deeper values are refused: host programs read them recursively. */
 const VALUE_DEPTH_MAX = 100;
 
 /* Parts of a path that an error message shows before it gives up. */
@@ -40,7 +39,7 @@ function hasOnlyKeys(object, expected) {
     return getPrototypeOf(object) === (object === ObjectPrototype ? null : ObjectPrototype);
 }
 
-/* True when JSON.stringify says exactly what we want to say. Anything doubtful is false: toPlain()
+/* True when JSON.stringify says exactly what we want to say. Anything doubtful is false: the encoder
  * then decides, and finds the words. Members are read without asking whether a getter answers: that
  * getter then runs twice, which is cheaper than asking everyone. */
 function isPlain(value, depth) {
@@ -81,11 +80,11 @@ function isPlainObject(value, depth) {
         }
         return unitsSoFar <= valueBytesMax;
     }
-    const keys = objectKeys(value);
-    unitsSoFar += 3 * keys.length;
-    for (let i = 0; i < keys.length; i++) {
-        const member = value[keys[i]];
-        if (member !== undefined && !isPlain(member, depth + 1)) {
+    /* The engine keeps the names of objects of one shape for this loop; nothing is inherited, since
+     * the prototypes are as they were born. */
+    for (const key in value) {
+        unitsSoFar += 3;
+        if (!isPlain(value[key], depth + 1)) {
             return false;
         }
     }
@@ -111,83 +110,13 @@ function pathText(depth) {
 }
 
 function refuse(depth, what, advice) {
-    throw new TypeErrorClass(`${pathText(depth)} is ${what}, which cannot cross to the host as ` +
-        `JSON; ${advice}`);
+    throw new TypeErrorClass(`${pathText(depth)} is ${what}, which cannot cross to the host; ` +
+        advice);
 }
 
 function refuseSize(bytes) {
-    throw new RangeErrorClass(`the value is ${bytes} bytes of JSON, the limit is ` +
+    throw new RangeErrorClass(`the value is ${bytes} bytes long, the limit is ` +
         `${valueBytesMax}; return less, print it, or raise the limit with --value-bytes`);
-}
-
-function countUnits(units) {
-    unitsSoFar += units;
-    if (unitsSoFar > valueBytesMax) {
-        refuseSize(`more than ${valueBytesMax}`);
-    }
-}
-
-/* A copy of value that JSON.stringify cannot misunderstand. */
-function toPlain(value, depth) {
-    switch (typeof value) {
-    case "string":
-        countUnits(value.length + 2);
-        return value;
-    case "boolean":
-        countUnits(4);
-        return value;
-    case "number":
-        countUnits(1);
-        if (value !== value) {
-            refuse(depth, "NaN", "use null or a string");
-        }
-        if (value - value !== 0) {
-            refuse(depth, formatNumber(value), "use null or a string");
-        }
-        if (value === 0 && 1 / value < 0) {
-            refuse(depth, "-0", "add 0 to it, or use a string");
-        }
-        return value;
-    case "undefined":
-        return refuse(depth, "undefined", "use null");
-    case "bigint":
-        return refuse(depth, "a BigInt", "use String(...) or Number(...)");
-    case "symbol":
-        return refuse(depth, "a symbol", "use its description");
-    case "function":
-        return refuse(depth, "a function", "call it and return the result");
-    default:
-        return value === null ? null : objectToPlain(value, depth, true);
-    }
-}
-
-function objectToPlain(value, depth, askToJson) {
-    const target = unwrapProxy(value);
-    if (target === undefined) {
-        return refuse(depth, "a revoked Proxy", "return the object behind it");
-    }
-    for (let d = 0; d < depth; d++) {
-        if (pathParents[d] === target) {
-            throw new TypeErrorClass(`${pathText(depth)} is a cycle back to ${pathText(d)}, ` +
-                "which cannot cross to the host as JSON; return a tree");
-        }
-    }
-    if (depth >= VALUE_DEPTH_MAX) {
-        throw new TypeErrorClass(`${pathText(depth)} is nested deeper than ${VALUE_DEPTH_MAX} ` +
-            "levels, which cannot cross to the host as JSON; return a flatter value");
-    }
-    countUnits(2);
-    if (askToJson) {
-        const toJson = ownToJson(target);
-        if (toJson !== undefined) {
-            const key = depth === 0 ? "" : `${pathKeys[depth - 1]}`;
-            const answer = apply(toJson, value, [key]);
-            return isObject(answer) && typeof answer !== "function"
-                ? objectToPlain(answer, depth, false) : toPlain(answer, depth);
-        }
-    }
-    pathParents[depth] = target;
-    return kindToPlain(target, depth);
 }
 
 /* A toJSON function of the object or of its class. What a guest has put on the prototypes of the
@@ -206,84 +135,6 @@ function ownToJson(target) {
         object = protoOf(object);
     }
     return undefined;
-}
-
-const adviceByKind = {
-    __proto__: null,
-    ArrayBuffer: "use Array.from(new Uint8Array(...))",
-    Map: "use Object.fromEntries(...) or Array.from(...)",
-    Promise: "await it first",
-    RegExp: "use String(...)",
-    Set: "use Array.from(...)",
-    TypedArray: "use Array.from(...)",
-    Generator: "use Array.from(...)",
-    Iterator: "use Array.from(...)",
-};
-
-function kindToPlain(target, depth) {
-    const kind = kindOf(target);
-    switch (kind) {
-    case "Array":
-        return arrayToPlain(target, depth);
-    case "Object":
-        return membersToPlain(target, depth);
-    case "Date":
-        if (dateGetTime(target) !== dateGetTime(target)) {
-            refuse(depth, "an invalid Date", "use null");
-        }
-        return toPlain(dateToISOString(target), depth);
-    case "Error": {
-        const name = shownName(target);
-        const message = errorMessage(target);
-        countUnits(name.length + message.length);
-        return { __proto__: null, name, message };
-    }
-    case "Boolean":
-    case "Number":
-    case "String":
-        return toPlain(kindProbes[kind](target), depth);
-    default: {
-        const name = kind === "TypedArray" ? typedArrayName(target) : kind;
-        const article = stringIncludes("AEIO", name[0]) ? "an" : "a";
-        const advice = adviceByKind[kind];
-        return refuse(depth, `${article} ${name}`,
-            advice === undefined ? "return plain data made from it" : advice);
-    }
-    }
-}
-
-function arrayToPlain(target, depth) {
-    const { length } = target;
-    const copy = makeList();
-    if (length > valueBytesMax) {
-        refuseSize(`more than ${valueBytesMax}`);
-    }
-    for (let i = 0; i < length; i++) {
-        pathKeys[depth] = i;
-        const descriptor = getOwnPropertyDescriptor(target, i);
-        if (descriptor === undefined) {
-            refuse(depth + 1, "a hole in the array", "fill it, with null for example");
-        }
-        countUnits(i > 0 ? 1 : 0);
-        copy[i] = toPlain(readProperty(target, i, descriptor), depth + 1);
-    }
-    return copy;
-}
-
-function membersToPlain(target, depth) {
-    const copy = { __proto__: null };
-    const keys = objectKeys(target);
-    for (let i = 0; i < keys.length; i++) {
-        pathKeys[depth] = keys[i];
-        const descriptor = getOwnPropertyDescriptor(target, keys[i]);
-        const member = descriptor === undefined ? undefined
-            : readProperty(target, keys[i], descriptor);
-        if (member !== undefined) {
-            countUnits(keys[i].length + 3);
-            copy[keys[i]] = toPlain(member, depth + 1);
-        }
-    }
-    return copy;
 }
 
 /* Accessors are asked: `{ get total() { ... } }` is data to its author. */
@@ -307,21 +158,20 @@ function utf8Length(text) {
     return bytes;
 }
 
-/* The JSON text of a value that is not undefined. Throws when it cannot cross. */
-function valueToJson(value) {
+/* A value that is not undefined as the host gets it: JSON text, or CBOR in a Uint8Array. Throws when
+ * it cannot cross. */
+function valueToHost(value) {
     pathKeys = makeList();
     pathParents = makeList();
     unitsSoFar = 0;
     const isPristine = !isObject(value) || (hasOnlyKeys(ObjectPrototype, objectPrototypeKeys) &&
         hasOnlyKeys(ArrayPrototype, arrayPrototypeKeys));
-    let text;
-    if (isPristine && isPlain(value, 0)) {
-        text = jsonStringify(value);
-    } else {
-        unitsSoFar = 0;
-        text = jsonStringify(toPlain(value, 0));
+    if (!isPristine || !isPlain(value, 0)) {
+        const bytes = encodeCbor(value);
+        pathParents = makeList();
+        return bytes;
     }
-    pathParents = makeList();
+    const text = jsonStringify(value);
     const bytes = text.length * 3 <= valueBytesMax ? 0 : utf8Length(text);
     if (bytes > valueBytesMax) {
         refuseSize(bytes);
