@@ -29,6 +29,8 @@ static const struct part PARTS[] = {
     {"throughput", bench_throughput, "runs a second, 1, 2 and 8 at a time"},
     {"cold", bench_cold, "a whole `vial run -e 1` process, beside `node -e 1`"},
     {"compute", bench_compute, "computing in a cell, with and without the JIT compiler"},
+    {"json_in", bench_json_in, "10 MB of JSON as input, beside node's JSON.parse"},
+    {"json_out", bench_json_out, "10 MB returned, beside node's JSON.stringify"},
     {"machine", bench_machine, "what it was measured on"},
 };
 

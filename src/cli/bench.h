@@ -47,6 +47,10 @@ int bench_hot_2kb(struct bench *b);
 int bench_throughput(struct bench *b);
 int bench_compute(struct bench *b);
 
+/* bench_values.c */
+int bench_json_in(struct bench *b);
+int bench_json_out(struct bench *b);
+
 /* bench_process.c */
 int bench_cold(struct bench *b);
 int bench_memory(struct bench *b);

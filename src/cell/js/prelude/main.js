@@ -259,8 +259,21 @@ function warmTimers() {
     guestPerformance.now();
 }
 
+/* Often enough for the check of large values to be compiled: it visits every member of them. */
+function warmPlain() {
+    const rows = [];
+    for (let i = 0; i < 500; i++) {
+        rows[i] = { id: i, name: "x", value: i * 1.5, ok: true, list: ["a", 1, null], none: null };
+    }
+    for (let i = 0; i < 20; i++) {
+        unitsSoFar = 0;
+        isPlain(rows);
+    }
+}
+
 function warmValues(sample) {
     resetRun();
+    warmPlain();
     hooks.completed([{ a: 1, b: "x", c: null, d: true }, 2]);
     hooks.value();
     hooks.text();

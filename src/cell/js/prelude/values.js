@@ -40,51 +40,87 @@ function hasOnlyKeys(object, expected) {
 }
 
 /* True when JSON.stringify says exactly what we want to say. Anything doubtful is false: the encoder
- * then decides, and finds the words. Members are read without asking whether a getter answers: that
- * getter then runs twice, which is cheaper than asking everyone. */
-function isPlain(value, depth) {
+ * then decides, and finds the words. Values have millions of members, so what is not an object is
+ * judged where it is met, and members are read without asking whether a getter answers: that getter
+ * then runs twice, which is cheaper than asking everyone. */
+function isPlain(value) {
     switch (typeof value) {
     case "string":
-        unitsSoFar += value.length;
-        return true;
-    case "number":
-        return value - value === 0 && (value !== 0 || 1 / value > 0);
     case "boolean":
         return true;
+    case "number":
+        return isPlainNumber(value);
     case "object":
-        return value === null || isPlainObject(value, depth);
+        return value === null || isPlainObject(value, 0);
     default:
         return false;
     }
 }
 
-/* A cycle needs no check of its own: it ends at the depth limit. */
+function isPlainNumber(value) {
+    return value - value === 0 && (value !== 0 || 1 / value > 0);
+}
+
+/* A cycle needs no check of its own: it ends at the depth limit. A toJSON function is no plain member,
+ * and the prototypes have none. */
 function isPlainObject(value, depth) {
     if (depth >= VALUE_DEPTH_MAX || unitsSoFar > valueBytesMax ||
         (proxiesExist && nativeProxyTarget(value) !== null)) {
         return false;
     }
     const proto = getPrototypeOf(value);
-    if ((proto !== ObjectPrototype && proto !== ArrayPrototype && proto !== null) ||
-        value.toJSON !== undefined) {
+    unitsSoFar += 2;
+    if (proto === ArrayPrototype) {
+        return isArray(value) && isPlainArray(value, depth);
+    }
+    return (proto === ObjectPrototype || proto === null) && !isArray(value) &&
+        hasPlainMembers(value, depth);
+}
+
+function isPlainArray(value, depth) {
+    const { length } = value;
+    unitsSoFar += length;
+    if (unitsSoFar > valueBytesMax) {
         return false;
     }
-    unitsSoFar += 2;
-    if (isArray(value)) {
-        const { length } = value;
-        unitsSoFar += length;
-        for (let i = 0; i < length && unitsSoFar <= valueBytesMax; i++) {
-            if (!isPlain(value[i], depth + 1)) {
+    for (let i = 0; i < length; i++) {
+        const member = value[i];
+        const type = typeof member;
+        if (type === "string") {
+            unitsSoFar += member.length;
+        } else if (type === "number") {
+            if (!isPlainNumber(member)) {
                 return false;
             }
+        } else if (type === "object") {
+            if (member !== null && !isPlainObject(member, depth + 1)) {
+                return false;
+            }
+        } else if (type !== "boolean") {
+            return false;
         }
-        return unitsSoFar <= valueBytesMax;
     }
-    /* The engine keeps the names of objects of one shape for this loop; nothing is inherited, since
-     * the prototypes are as they were born. */
+    return true;
+}
+
+/* The engine keeps the names of objects of one shape for this loop; nothing is inherited, since the
+ * prototypes are as they were born. */
+function hasPlainMembers(value, depth) {
     for (const key in value) {
+        const member = value[key];
+        const type = typeof member;
         unitsSoFar += 3;
-        if (!isPlain(value[key], depth + 1)) {
+        if (type === "string") {
+            unitsSoFar += member.length;
+        } else if (type === "number") {
+            if (!isPlainNumber(member)) {
+                return false;
+            }
+        } else if (type === "object") {
+            if (member !== null && !isPlainObject(member, depth + 1)) {
+                return false;
+            }
+        } else if (type !== "boolean") {
             return false;
         }
     }
@@ -166,7 +202,7 @@ function valueToHost(value) {
     unitsSoFar = 0;
     const isPristine = !isObject(value) || (hasOnlyKeys(ObjectPrototype, objectPrototypeKeys) &&
         hasOnlyKeys(ArrayPrototype, arrayPrototypeKeys));
-    if (!isPristine || !isPlain(value, 0)) {
+    if (!isPristine || !isPlain(value)) {
         const bytes = encodeCbor(value);
         pathParents = makeList();
         return bytes;
