@@ -1,8 +1,8 @@
 /* bench_values.c - large values on their way in and out, beside what node needs for the same text.
  *
  * Both sides are fresh processes that see the text for the first time. Ours counts from the call to
- * the result; node's counts JSON.parse and the loop alone, its start and the reading of the file are
- * left out. */
+ * the result; node's counts JSON.parse and the loop alone, its start and the reading of the file
+ * are left out. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -30,20 +30,19 @@ enum {
 extern char **environ;
 
 static const char SUM[] = "let sum = 0; for (const row of input) sum += row.value; sum";
-static const char NODE_SUM[] =
-    "const s = require('fs').readFileSync(process.argv[1], 'latin1');"
-    "const t = process.hrtime.bigint(); const input = JSON.parse(s);"
-    "let sum = 0; for (const row of input) sum += row.value;"
-    "console.log(Number((process.hrtime.bigint() - t) / 1000n))";
+static const char NODE_SUM[] = "const s = require('fs').readFileSync(process.argv[1], 'latin1');"
+                               "const t = process.hrtime.bigint(); const input = JSON.parse(s);"
+                               "let sum = 0; for (const row of input) sum += row.value;"
+                               "console.log(Number((process.hrtime.bigint() - t) / 1000n))";
 
 /* About 10 MB of the same rows, made by the program itself. */
 #define MAKE_ROWS                                                                                  \
     "const rows = []; for (let i = 0; i < 110000; i++) rows.push({id: i, name: 'row number ' + i," \
     " value: i * 1.5, ok: i % 2 === 0, tags: ['a', 'b'], none: null});"
 static const char MAKE[] = MAKE_ROWS "rows";
-static const char NODE_MAKE[] = "const t = process.hrtime.bigint();" MAKE_ROWS
-                                "const text = JSON.stringify(rows);"
-                                "console.log(Number((process.hrtime.bigint() - t) / 1000n))";
+static const char NODE_MAKE[] =
+    "const t = process.hrtime.bigint();" MAKE_ROWS "const text = JSON.stringify(rows);"
+    "console.log(Number((process.hrtime.bigint() - t) / 1000n))";
 
 static int make_text(struct buf *text)
 {
@@ -52,7 +51,8 @@ static int make_text(struct buf *text)
 
     for (i = 0; r == 0 && text->len < TEXT_BYTES; i++) {
         (void)snprintf(row, sizeof(row),
-            "%s{\"id\":%d,\"name\":\"row number %d\",\"value\":%d.5,\"ok\":%s,\"tags\":[\"a\",\"b\"],"
+            "%s{\"id\":%d,\"name\":\"row number "
+            "%d\",\"value\":%d.5,\"ok\":%s,\"tags\":[\"a\",\"b\"],"
             "\"none\":null}",
             i > 0 ? "," : "", i, i, i, i % 2 == 0 ? "true" : "false");
         r = buf_add_text(text, row, NULL);
@@ -152,8 +152,8 @@ static int report(struct bench *b, const char *name, const char *what, uint64_t 
         bench_line(b, "%-17s %5.1f ms %s, node %.1f ms: %.2f of it", name, (double)ours / 1000,
             what, (double)node / 1000, (double)ours / (double)node);
     } else {
-        bench_line(b, "%-17s %5.1f ms %s (no node here to compare with)", name,
-            (double)ours / 1000, what);
+        bench_line(
+            b, "%-17s %5.1f ms %s (no node here to compare with)", name, (double)ours / 1000, what);
     }
     if (b->json != NULL) {
         json_key(b->json, name);

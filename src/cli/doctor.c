@@ -123,12 +123,16 @@ static void print_advice(struct vial_engine *engine)
 {
     const char *level = vial_engine_level(engine);
 
-    if (strcmp(level, "rootless") == 0) {
+    if (strcmp(level, "rootless") == 0 &&
+        strstr(vial_engine_isolation(engine), "\"memory\":\"polling\"") != NULL) {
         (void)printf(
             "\nWithout a control group memory is watched by polling every 2 ms, and all cells are "
             "the\n"
-            "same user outside. For level full run as root, or under a service manager with\n"
-            "Delegate=yes.\n");
+            "same user outside. A service manager with Delegate=yes gives control groups; for "
+            "level\n"
+            "full run as root.\n");
+    } else if (strcmp(level, "rootless") == 0) {
+        (void)printf("\nAll cells are the same user outside. For level full run as root.\n");
     } else if (strcmp(level, "filtered") == 0) {
         (void)printf("\nUser namespaces are forbidden here, so cells see the host's process "
                      "numbers and share its\n"

@@ -74,8 +74,8 @@ static int hand_on(int parent_fd, int fd, unsigned controller)
     if (fd_put_text(parent_fd, "cgroup.subtree_control", what) < 0 && errno == EBUSY &&
         fd_get_text(parent_fd, "cgroup.procs", procs, sizeof(procs)) == 0 &&
         strcmp(procs, self) == 0 &&
-        (mkdirat(parent_fd, "vial.host", 0755) == 0 || errno == EEXIST) &&
-        fd_put_text(parent_fd, "vial.host/cgroup.procs", self) == 0) {
+        (mkdirat(parent_fd, CGROUP_HOST_GROUP, 0755) == 0 || errno == EEXIST) &&
+        fd_put_text(parent_fd, CGROUP_HOST_GROUP "/cgroup.procs", self) == 0) {
         (void)fd_put_text(parent_fd, "cgroup.subtree_control", what);
     }
     return fd_put_text(fd, "cgroup.subtree_control", what);
@@ -272,6 +272,20 @@ static uint64_t read_kills(const struct cgroup_slot *slot)
     return found != NULL && sscanf(found, "oom_kill %" SCNu64, &n) == 1 ? n : 0;
 }
 
+/* The largest use that the file tells; 0 when unknown. */
+static uint64_t read_peak(const struct cgroup_slot *slot)
+{
+    char text[32];
+    uint64_t v = 0;
+    ssize_t n = slot->peak_fd >= 0 ? pread(slot->peak_fd, text, sizeof(text) - 1, 0) : -1;
+
+    if (n <= 0) {
+        return 0;
+    }
+    text[n] = '\0';
+    return sscanf(text, "%" SCNu64, &v) == 1 ? v : 0;
+}
+
 static int slot_open_memory(struct cgroup_slot *slot, int fd, int version, uint64_t bytes)
 {
     slot->memory_fd = fd;
@@ -279,13 +293,13 @@ static int slot_open_memory(struct cgroup_slot *slot, int fd, int version, uint6
     if (version == 2) {
         (void)fd_put_text(fd, "memory.swap.max", "0");
         (void)fd_put_text(fd, "memory.oom.group", "1");
-        /* Since 6.12 a write resets the peak, for readers of the same open file. Before that the
-         * peak would be the highest of all cells that were here; what is used now is honest. */
+        /* Since 6.12 a write resets the peak, for readers of the same open file. Before that root
+         * can open the file for writing all the same, so only a write tells. */
         slot->peak_fd = openat(fd, "memory.peak", O_RDWR | O_CLOEXEC);
         if (slot->peak_fd < 0) {
-            slot->peak_fd = openat(fd, "memory.current", O_RDONLY | O_CLOEXEC);
+            slot->peak_fd = openat(fd, "memory.peak", O_RDONLY | O_CLOEXEC);
         } else {
-            slot->peak_resets = 1;
+            slot->peak_resets = pwrite(slot->peak_fd, "0", 1, 0) == 1;
         }
     } else {
         slot->peak_fd = openat(fd, "memory.max_usage_in_bytes", O_RDWR | O_CLOEXEC);
@@ -358,6 +372,7 @@ int cgroup_slot_open(const struct cgroup_base *base, unsigned index, uint64_t me
         }
     }
     slot->oom_count = read_kills(slot);
+    slot->peak_before = slot->peak_resets ? 0 : read_peak(slot);
     return 0;
 }
 
@@ -387,6 +402,7 @@ int cgroup_slot_reset(struct cgroup_slot *slot)
         return -1;
     }
     slot->oom_count = read_kills(slot);
+    slot->peak_before = slot->peak_resets ? 0 : read_peak(slot);
     return 0;
 }
 
@@ -412,18 +428,21 @@ int cgroup_slot_limit(struct cgroup_slot *slot, uint64_t memory_bytes_max)
 uint64_t cgroup_slot_peak(const struct cgroup_slot *slot)
 {
     char text[32];
-    uint64_t v = 0;
-    ssize_t n;
+    uint64_t v = read_peak(slot);
 
-    if (slot->peak_fd < 0) {
-        return 0;
+    if (slot->memory_fd < 0 || slot->version == 1 || slot->peak_resets || v > slot->peak_before) {
+        return v;
     }
-    n = pread(slot->peak_fd, text, sizeof(text) - 1, 0);
-    if (n <= 0) {
-        return 0;
+    /* The peak is that of a cell that was here earlier. Where the kernel killed, the limit was
+     * reached; else what is used now is honest. */
+    if (cgroup_slot_killed(slot)) {
+        return slot->limit;
     }
-    text[n] = '\0';
-    return sscanf(text, "%" SCNu64, &v) == 1 ? v : 0;
+    v = 0;
+    return fd_get_text(slot->memory_fd, "memory.current", text, sizeof(text)) == 0 &&
+                   sscanf(text, "%" SCNu64, &v) == 1
+               ? v
+               : 0;
 }
 
 int cgroup_slot_killed(const struct cgroup_slot *slot)

@@ -4,7 +4,8 @@
  * same time. A cell puts itself into its slot before it does anything else. Both versions of the
  * interface work, also mixed; where nothing can be made (a plain user without delegation)
  * everything here answers "no" and the host counts by polling. The processor has no group: a cell
- * has one thread and cannot take more than one. */
+ * has one thread and cannot take more than one. All groups go with the engine, except vial.host,
+ * into which a process steps down that is alone in a delegated group of version 2. */
 #ifndef VIAL_JAIL_CGROUP_H
 #define VIAL_JAIL_CGROUP_H
 
@@ -31,6 +32,7 @@ struct cgroup_slot {
     int memory_fd;                     /* the slot's directory in the memory controller, or -1 */
     int peak_fd;                       /* the largest use so far, or -1 */
     int peak_resets;                   /* a write to it starts anew */
+    uint64_t peak_before;              /* what it told at the reset, where no write does */
     int kills_fd;                      /* the file that counts the kernel's kills, or -1 */
     int version;
     uint64_t limit;     /* in force */

@@ -59,6 +59,18 @@ static int own_group(const char *groups, const char *controller, char *ret, size
     return -1;
 }
 
+/* A process that an engine has moved down (cgroup.c) makes its groups beside itself, as before. */
+static void step_up(char *group)
+{
+    static const char HOST[] = "/" CGROUP_HOST_GROUP;
+    size_t len = strlen(group);
+
+    if (len >= sizeof(HOST) - 1 && strcmp(group + len - (sizeof(HOST) - 1), HOST) == 0) {
+        len -= sizeof(HOST) - 1;
+        group[len > 0 ? len : 1] = '\0'; /* the top is "/" */
+    }
+}
+
 static void add_place(struct cgroup_place *places, unsigned *count, int version, const char *mount,
     size_t mount_len, const char *group)
 {
@@ -116,6 +128,7 @@ unsigned cgroup_find_in(const char *mounts, const char *groups, const char *cont
                 add_place(places, &count, 1, m.place, m.place_len, group);
             } else if (m.type_len == 7 && memcmp(m.type, "cgroup2", 7) == 0 &&
                        own_group(groups, NULL, group, sizeof(group)) == 0) {
+                step_up(group);
                 add_place(places, &count, 2, m.place, m.place_len, group);
                 if (strcmp(group, "/") != 0) {
                     add_place(places, &count, 2, m.place, m.place_len, "/");

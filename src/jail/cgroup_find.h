@@ -2,6 +2,10 @@
 #ifndef VIAL_JAIL_CGROUP_FIND_H
 #define VIAL_JAIL_CGROUP_FIND_H
 
+/* The group that a process steps down into when it is alone in a group to be used (version 2). It
+ * stays when the engine goes: the process is in it. */
+#define CGROUP_HOST_GROUP "vial.host"
+
 enum {
     CGROUP_PLACES_MAX = 3,    /* version 1, version 2 at our own group, version 2 at the top */
     CGROUP_PLACE_BYTES = 400, /* mount point and group; longer ones are passed over */

@@ -113,12 +113,13 @@ static void version_2_gets_its_limits(void **state)
     assert_file(&f, "memory.swap.max", "0");
     assert_file(&f, "memory.oom.group", "1");
     assert_file(&f, "pids.max", "1");
-    assert_int_equal(cgroup_slot_peak(&slot), 123456);
+    assert_int_equal(cgroup_slot_peak(&slot), 23456 /* the 0 that resets, on a plain file */);
     assert_int_equal(cgroup_slot_killed(&slot), 0); /* the two kills were before our time */
+    put(&f, "memory.peak", "765432\n");
     put(&f, "memory.events", "low 0\nhigh 0\nmax 3\noom 1\noom_kill 3\noom_group_kill 1\n");
     assert_int_equal(cgroup_slot_killed(&slot), 1);
     assert_int_equal(cgroup_slot_reset(&slot), 0);
-    assert_int_equal(cgroup_slot_peak(&slot), 23456 /* the 0 that resets, on a plain file */);
+    assert_int_equal(cgroup_slot_peak(&slot), 65432);
     assert_int_equal(cgroup_slot_killed(&slot), 0);
     empty(&f, "memory.max");
     assert_int_equal(cgroup_slot_limit(&slot, 32 * MIB), 0);
@@ -140,6 +141,31 @@ static void version_2_without_a_peak_file_tells_the_present_use(void **state)
     put(&f, "memory.current", "4096\n");
     assert_int_equal(cgroup_slot_open(&f.base, SLOT, 32 * MIB, &slot), 0);
     assert_int_equal(cgroup_slot_peak(&slot), 4096);
+    (void)cgroup_slot_close(&f.base, SLOT, &slot);
+    remove_fake(&f);
+}
+
+static void version_2_with_a_peak_that_stays_tells_what_is_this_cells(void **state)
+{
+    struct cgroup_slot slot;
+    struct fake f;
+
+    (void)state;
+    make_fake(&f, 2);
+    put(&f, "memory.max", "");
+    put(&f, "memory.current", "4096\n");
+    put(&f, "memory.peak", "123456\n");
+    put(&f, "memory.events", "oom_kill 2\n");
+    assert_int_equal(cgroup_slot_open(&f.base, SLOT, 32 * MIB, &slot), 0);
+    put(&f, "memory.peak", "123456\n");
+    slot.peak_resets = 0; /* a plain file can be written to */
+    assert_int_equal(cgroup_slot_reset(&slot), 0);
+    assert_int_equal(cgroup_slot_peak(&slot), 4096);
+    put(&f, "memory.peak", "123457\n");
+    assert_int_equal(cgroup_slot_peak(&slot), 123457);
+    assert_int_equal(cgroup_slot_reset(&slot), 0);
+    put(&f, "memory.events", "oom_kill 3\n");
+    assert_int_equal(cgroup_slot_peak(&slot), 32 * MIB);
     (void)cgroup_slot_close(&f.base, SLOT, &slot);
     remove_fake(&f);
 }
@@ -333,6 +359,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(version_2_gets_its_limits),
         cmocka_unit_test(version_2_without_a_peak_file_tells_the_present_use),
+        cmocka_unit_test(version_2_with_a_peak_that_stays_tells_what_is_this_cells),
         cmocka_unit_test(version_1_gets_its_limits),
         cmocka_unit_test(version_1_may_lack_the_account_of_swap),
         cmocka_unit_test(a_limit_that_cannot_be_set_fails_without_a_leak),

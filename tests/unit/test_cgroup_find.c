@@ -35,6 +35,19 @@ static void version_2_offers_our_group_and_then_the_top(void **state)
     assert_place(1, 2, "/sys/fs/cgroup");
 }
 
+static void who_was_moved_down_is_offered_the_group_above(void **state)
+{
+    const char *mounts = "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n";
+
+    (void)state;
+    assert_int_equal(cgroup_find_in(mounts, "0::/s.service/vial.host\n", "memory", places), 2);
+    assert_place(0, 2, "/sys/fs/cgroup/s.service");
+    assert_int_equal(cgroup_find_in(mounts, "0::/vial.host\n", "memory", places), 1);
+    assert_place(0, 2, "/sys/fs/cgroup");
+    assert_int_equal(cgroup_find_in(mounts, "0::/s/myvial.host\n", "memory", places), 2);
+    assert_place(0, 2, "/sys/fs/cgroup/s/myvial.host");
+}
+
 static void at_the_top_of_version_2_there_is_one_place(void **state)
 {
     (void)state;
@@ -176,6 +189,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(version_2_offers_our_group_and_then_the_top),
+        cmocka_unit_test(who_was_moved_down_is_offered_the_group_above),
         cmocka_unit_test(at_the_top_of_version_2_there_is_one_place),
         cmocka_unit_test(version_1_is_found_by_controller),
         cmocka_unit_test(a_mixed_machine_offers_both),

@@ -34,7 +34,7 @@ int main(void)
     struct vial_engine_options options = VIAL_ENGINE_OPTIONS_INIT;
     struct vial_limits limits = VIAL_LIMITS_INIT;
     struct vial_error err = {.text = ""};
-    int engine_index;
+    int engine_index, polling;
 
     options.pool_count = options.runs_max = 1;
     options.queue_ms_max = limits.wall_ms_max = limits.cpu_ms_max = 60000;
@@ -78,7 +78,9 @@ int main(void)
             vial_result_free(result);
         }
         vial_engine_settle(engine, 10000);
-        printf("%s slots are used again\n", slot() == first ? "ok" : "FAIL");
+        polling = strstr(vial_engine_isolation(engine), "\"memory\":\"polling\"") != NULL;
+        printf("%s %s\n", slot() == first && (first == 0) == polling ? "ok" : "FAIL",
+            polling ? "there are no slots" : "slots are used again");
         vial_engine_free(engine);
     }
     return 0;
