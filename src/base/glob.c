@@ -53,7 +53,7 @@ static int set_has(struct text *pattern, uint32_t c, int *ret_closed)
     int first = 1, found = 0;
     uint32_t from, to;
 
-    pattern->p += not;
+    pattern->p += not ;
     while (left(pattern) > 0 && (first || *pattern->p != ']')) {
         first = 0;
         from = to = take_set_char(pattern);
@@ -65,7 +65,7 @@ static int set_has(struct text *pattern, uint32_t c, int *ret_closed)
     }
     *ret_closed = left(pattern) > 0;
     pattern->p += *ret_closed;
-    return found != not;
+    return found != not ;
 }
 
 /* One element of the pattern that is no star against one character; moves both on. */

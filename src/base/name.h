@@ -8,6 +8,9 @@
 
 #include <stddef.h>
 
+/* The private directory, as programs in a cell see it. */
+#define FILE_NAME_ROOT "/home/vial"
+
 enum {
     FILE_NAME_BYTES_MAX = 4096, /* PATH_MAX */
     FILE_NAME_PART_BYTES_MAX = 255,

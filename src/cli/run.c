@@ -32,7 +32,7 @@ struct run_options {
 
 static const char *const KNOWN[] = {"-e", "--eval", "--input", "--input-file", "--json", "--no-jit",
     "--require", "--help", "--wall-ms", "--cpu-ms", "--timers", "--memory-mb", "--stdout-bytes",
-    "--stderr-bytes", "--value-bytes", "--disk-mb", "--files", "--open-files", NULL};
+    "--stderr-bytes", "--value-bytes", "--disk-mb", "--file-count", "--open-files", NULL};
 
 static void print_help(void)
 {

@@ -10,8 +10,9 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "wire/field.h"
+#include "host/files.h"
 
+enum { EXIT_CODE_MAX = 255 };
 enum { VALUE_DEPTH_MAX = 256 }; /* the cell stops at 100 levels; a hostile one is refused here */
 
 static const char *const STATUS_NAMES[] = {"ok", "exception", "wall_limit", "cpu_limit",
@@ -33,6 +34,7 @@ int result_new(const struct vial_limits *limits, const char *isolation_json,
         return vial__fail(err, VIAL_E_NOMEM, "no memory for a result");
     }
     r->limits = *limits;
+    r->exit_code = -1;
     r->error = (struct vial_result_error)VIAL_RESULT_ERROR_INIT;
     r->usage = (struct vial_usage)VIAL_USAGE_INIT;
     buf_init(&r->output[0], limits->stdout_bytes_max);
@@ -52,6 +54,7 @@ void vial_result_free(struct vial_result *result)
         return;
     }
     free(result->payload);
+    files_forget(result);
     buf_release(&result->output[0]);
     buf_release(&result->output[1]);
     free(result->isolation_json);
@@ -64,6 +67,7 @@ static int take_field(struct vial_result *result, const struct field *f, uint32_
 {
     struct result_frame *frame =
         result->frames_count > 0 ? &result->frames[result->frames_count - 1] : NULL;
+    uint32_t code;
 
     switch (f->tag) {
     case FIELD_OUTCOME:
@@ -102,6 +106,18 @@ static int take_field(struct vial_result *result, const struct field *f, uint32_
         return frame != NULL ? field_u32(f, &frame->line) : -1;
     case FIELD_FRAME_COLUMN:
         return frame != NULL ? field_u32(f, &frame->column) : -1;
+    case FIELD_EXIT_CODE:
+        if (field_u32(f, &code) < 0 || code > EXIT_CODE_MAX) {
+            return -1;
+        }
+        result->exit_code = (int)code;
+        return 0;
+    case FIELD_LEFT_OUT:
+        if (f->len != sizeof(result->left)) {
+            return -1;
+        }
+        memcpy(result->left, f->bytes, f->len);
+        return 0;
     default:
         return -1;
     }
@@ -109,6 +125,8 @@ static int take_field(struct vial_result *result, const struct field *f, uint32_
 
 static void forget(struct vial_result *result)
 {
+    files_forget(result);
+    result->exit_code = -1;
     result->value = result->text = NULL;
     result->error = (struct vial_result_error)VIAL_RESULT_ERROR_INIT;
     result->frames_count = 0;
@@ -141,9 +159,12 @@ int result_read(struct vial_result *result, char *payload, size_t len)
     if (outcome == OUTCOME_OK) { /* whatever else came: a result is one or the other */
         result->error = (struct vial_result_error)VIAL_RESULT_ERROR_INIT;
         result->frames_count = 0;
+        result->exit_code = result->exit_code >= 0 ? result->exit_code : 0;
     } else {
         result->value = result->text = NULL;
+        result->exit_code = 1;
     }
+    files_sort(result);
     result->payload = payload;
     result->payload_len = len;
     result->status = outcome == OUTCOME_OK ? VIAL_STATUS_OK : VIAL_STATUS_EXCEPTION;
@@ -211,6 +232,11 @@ size_t result_output(struct vial_result *result, int stream, const char *bytes, 
 int vial_result_status(const struct vial_result *result)
 {
     return result->status;
+}
+
+int vial_result_exit_code(const struct vial_result *result)
+{
+    return result->exit_code;
 }
 
 const char *vial_result_value(const struct vial_result *result, size_t *len)

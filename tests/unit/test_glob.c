@@ -1,4 +1,5 @@
-/* test_glob.c - which names a pattern matches, which patterns are none, and that no pattern is slow.
+/* test_glob.c - which names a pattern matches, which patterns are none, and that no pattern is
+ * slow.
  */
 #include "base/glob.h"
 
@@ -24,11 +25,11 @@ static void patterns_match_what_they_say(void **state)
     static const char *const rows[][2] = {{"a", "a"}, {"*", "a"}, {"*.txt", "a.txt"},
         {"*.txt", "x.txt"}, {"a*b*c", "aXbYbZc"}, {"a?c", "abc"}, {"?", "\xc3\xa4"},
         {"[a-c]x", "bx"}, {"[!a-c]x", "dx"}, {"[]]", "]"}, {"[!]]", "a"}, {"[a-]", "-"},
-        {"[\xc3\xa0-\xc3\xbf]", "\xc3\xa4"}, {"\\*", "*"}, {"[\\]]", "]"}, {"out/*.csv", "out/a.csv"},
-        {"**", "a"}, {"**", "a/b/c"}, {"**/*.js", "a.js"}, {"**/*.js", "a/b/c.js"}, {"a/**", "a/b"},
-        {"a/**/b", "a/b"}, {"a/**/b", "a/x/y/b"}, {"**/x/**/y", "a/x/b/x/c/y"}, {".*", ".a"},
-        {"\\.a", ".a"}, {"**/.env", "a/.env"}, {"a**b", "axxb"}, {"**/**/a", "a"}, {"a/**/**", "a/b"},
-        {"*/*", "a/b"}};
+        {"[\xc3\xa0-\xc3\xbf]", "\xc3\xa4"}, {"\\*", "*"}, {"[\\]]", "]"},
+        {"out/*.csv", "out/a.csv"}, {"**", "a"}, {"**", "a/b/c"}, {"**/*.js", "a.js"},
+        {"**/*.js", "a/b/c.js"}, {"a/**", "a/b"}, {"a/**/b", "a/b"}, {"a/**/b", "a/x/y/b"},
+        {"**/x/**/y", "a/x/b/x/c/y"}, {".*", ".a"}, {"\\.a", ".a"}, {"**/.env", "a/.env"},
+        {"a**b", "axxb"}, {"**/**/a", "a"}, {"a/**/**", "a/b"}, {"*/*", "a/b"}};
     size_t i;
 
     (void)state;

@@ -41,8 +41,13 @@ static void names_that_lead_elsewhere_are_refused(void **state)
 
 static void names_that_hurt_are_refused(void **state)
 {
-    static const char *const names[] = {"a\nb", "\x1b[2J", "a\tb", "\x7f", "a\xc2\x9b" "31m",
-        "\xff", "a\xc0\xaf" "b", "\xed\xa0\x80", "a\xc3"};
+    static const char *const names[] = {"a\nb", "\x1b[2J", "a\tb", "\x7f",
+        "a\xc2\x9b"
+        "31m",
+        "\xff",
+        "a\xc0\xaf"
+        "b",
+        "\xed\xa0\x80", "a\xc3"};
     size_t i;
 
     (void)state;
@@ -80,10 +85,9 @@ static void lengths_are_bounded(void **state)
 static void a_path_beneath_loses_its_directory(void **state)
 {
     static const char *const rows[][2] = {{"/home/vial/a", "a"}, {"/home/vial", ""},
-        {"/home/vial/", ""}, {"/home/vial//a/b/", "a/b"}, {"a", "a"}, {"./a", "a"},
-        {".//a/", "a"}, {".", ""}, {"./", ""}, {"/home/vial/./a", "a"}, {".a", ".a"},
-        {"../a", "../a"}, {"/home/vialx", NULL}, {"/home", NULL}, {"/", NULL}, {"/etc/passwd", NULL},
-        {"", ""}};
+        {"/home/vial/", ""}, {"/home/vial//a/b/", "a/b"}, {"a", "a"}, {"./a", "a"}, {".//a/", "a"},
+        {".", ""}, {"./", ""}, {"/home/vial/./a", "a"}, {".a", ".a"}, {"../a", "../a"},
+        {"/home/vialx", NULL}, {"/home", NULL}, {"/", NULL}, {"/etc/passwd", NULL}, {"", ""}};
     const char *got;
     size_t i, len;
 
