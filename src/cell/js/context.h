@@ -21,6 +21,7 @@ enum js_hook {
     HOOK_TEXT,
     HOOK_DESCRIBE,
     HOOK_WARM,
+    HOOK_EXIT,
     HOOK_COUNT
 };
 

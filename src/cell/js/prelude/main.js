@@ -10,6 +10,16 @@
  * or at once when an error is nobody's business: an exception out of a task, which C sees itself,
  * or a rejection without a handler. */
 
+/* What the guest's `process` adds to the life of a run; surface/node/process.js fills it in.
+ * `beforeExit()` tells whether somebody was told that nothing is left to do; `exit(failed)` tells
+ * those who want to know of the end and gives the exit code; `ticks()` runs what process.nextTick
+ * was given, and `inTask` is true while a task runs that will call it. */
+const lifecycle = {
+    __proto__: null, beforeExit: undefined, exit: undefined, ticks: undefined, inTask: false,
+};
+native.lifecycle = lifecycle;
+let isIdleSaid = false;
+
 const STATE_FINISHED = -1;
 const STATE_FAILED = -2;
 const STATE_STUCK = -3;
@@ -28,6 +38,7 @@ let hasFailed = false;
 let failureReason;
 
 function resetRun() {
+    isIdleSaid = false;
     runNumber++;
     runValue = undefined;
     runWait = WAIT_NONE;
@@ -100,9 +111,19 @@ function runState() {
     }
     const delay = nextTaskDelay();
     if (delay >= 0) {
+        isIdleSaid = false;
         return delay;
     }
-    return runWait === WAIT_PENDING ? STATE_STUCK : STATE_FINISHED;
+    if (runWait === WAIT_PENDING) {
+        return STATE_STUCK;
+    }
+    if (!isIdleSaid && lifecycle.beforeExit !== undefined) {
+        isIdleSaid = true;
+        if (lifecycle.beforeExit()) {
+            return 0; /* once round: it may have found something to do */
+        }
+    }
+    return STATE_FINISHED;
 }
 
 const guestReturn = {
@@ -185,6 +206,10 @@ const hooks = {
 
     describe(error) {
         return describe(error);
+    },
+
+    exit(failed) {
+        return lifecycle.exit === undefined ? 0 : lifecycle.exit(failed);
     },
 
     warm() {

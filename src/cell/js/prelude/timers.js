@@ -391,7 +391,15 @@ function runTask() {
         endWaiting(task);
         mapDelete(tasksById, task.id);
     }
-    apply(task.callback, task.handle, task.args);
+    lifecycle.inTask = true;
+    try {
+        apply(task.callback, task.handle, task.args);
+    } finally {
+        lifecycle.inTask = false;
+    }
+    if (lifecycle.ticks !== undefined) {
+        lifecycle.ticks();
+    }
     if (task.repeats && task.waits && task.slot < 0) {
         schedule(task);
     }
