@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
-#include "cli/run_files.h"
+#include "cli/file_args.h"
 #include "jail/layer.h"
 #include "policy/limits.h"
 #include "policy/process.h"
@@ -530,7 +530,7 @@ static int keep_files(const struct vial_result *result, const struct run_options
             "--json says which kinds\n",
             (unsigned long long)left);
     }
-    return run_files_write(result, o->out_fd, o->out_dir != NULL ? o->out_dir : ".", o->force);
+    return file_args_write(result, o->out_fd, o->out_dir != NULL ? o->out_dir : ".", o->force);
 }
 
 static int report(struct vial_result *result, const struct run_options *o, const char *name)
@@ -611,7 +611,7 @@ static int execute(const struct run_options *o, const struct vial_request *reque
 }
 
 /* Reads the files and fills in what the request has of them. 0, or an exit code. */
-static int take_files(struct run_options *o, struct run_files *files, struct vial_request *request)
+static int take_files(struct run_options *o, struct file_args *files, struct vial_request *request)
 {
     struct vial_limits limits = o->limits;
     struct vial_error err;
@@ -619,7 +619,7 @@ static int take_files(struct run_options *o, struct run_files *files, struct via
     int code = vial_limits_resolve(&limits, &err) < 0 ? cli_fail_library(&err) : 0;
 
     for (i = 0; i < o->file_specs_count && code == 0; i++) {
-        code = run_files_read(files, o->file_specs[i], &limits);
+        code = file_args_read(files, o->file_specs[i], &limits);
     }
     if (code == 0 && o->outs_count > 0) {
         o->out_fd = open(o->out_dir != NULL ? o->out_dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -649,7 +649,7 @@ int cmd_run(int argc, char **argv)
 {
     static struct run_options o = {.limits = VIAL_LIMITS_INIT, .out_fd = -1};
     struct vial_request request = VIAL_REQUEST_INIT;
-    struct run_files files = {.count = 0};
+    struct file_args files = {.count = 0};
     char *source = NULL, *input = NULL, *stdin_bytes = NULL;
     size_t source_len = 0, input_len = 0, stdin_len = 0;
     int code = parse(&o, argc, argv);
@@ -684,7 +684,7 @@ int cmd_run(int argc, char **argv)
     if (code == 0) {
         code = execute(&o, &request);
     }
-    run_files_release(&files);
+    file_args_release(&files);
     free(source);
     free(input);
     free(stdin_bytes);

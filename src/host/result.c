@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "host/files.h"
+#include "host/run_files.h"
 
 enum { EXIT_CODE_MAX = 255 };
 enum { VALUE_DEPTH_MAX = 256 }; /* the cell stops at 100 levels; a hostile one is refused here */

@@ -37,7 +37,7 @@ struct vial_result {
     char own_message[400]; /* of errors that the host states */
     char own_source_line[256];
     struct buf output[2];      /* stdout, stderr */
-    struct result_file *files; /* files.c looks after these */
+    struct result_file *files; /* run_files.c looks after these */
     unsigned files_count;
     uint64_t files_bytes;
     uint32_t left[LEFT_COUNT]; /* files that match and were not given back, by the reason */

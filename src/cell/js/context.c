@@ -11,8 +11,8 @@
 
 enum { OUTPUT_KEEP_BYTES = 65536 }; /* a larger buffer is given back after the piece is sent */
 
-static const char *const HOOK_NAMES[HOOK_COUNT] = {"start", "completed", "turn", "state", "failure",
-    "pending", "unhandled", "json", "text", "describe", "warm", "exit"};
+static const char *const HOOK_NAMES[HOOK_COUNT] = {"start", "enter", "completed", "turn", "state",
+    "failure", "pending", "unhandled", "json", "text", "describe", "warm", "exit"};
 
 static JSValueRef native_write(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
     size_t argc, const JSValueRef argv[], JSValueRef *exception)

@@ -11,6 +11,7 @@
 /* The functions of the prelude that C calls, in the order of their names in context.c. */
 enum js_hook {
     HOOK_START,
+    HOOK_ENTER,
     HOOK_COMPLETED,
     HOOK_TURN,
     HOOK_STATE,

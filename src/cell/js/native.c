@@ -43,6 +43,7 @@ char *native_bytes(
 {
     int64_t offset = native_integer(ctx, argc, argv, index + 1, -1);
     int64_t len = native_integer(ctx, argc, argv, index + 2, -1);
+    static char nothing[1];
     JSObjectRef object;
     size_t size;
     char *bytes;
@@ -57,8 +58,11 @@ char *native_bytes(
     if ((uint64_t)offset > size || (uint64_t)len > size - (uint64_t)offset) {
         return NULL;
     }
-    bytes = JSObjectGetTypedArrayBytesPtr(ctx, object, NULL);
     *ret_len = (size_t)len;
+    if (len == 0) {
+        return nothing;
+    }
+    bytes = JSObjectGetTypedArrayBytesPtr(ctx, object, NULL);
     return bytes != NULL
                ? bytes + JSObjectGetTypedArrayByteOffset(ctx, object, NULL) + (size_t)offset
                : NULL;

@@ -25,6 +25,8 @@ enum { FRAMES_MAX = 50 }; /* the prelude cuts at the same number */
 /* The run in progress, for functions that end it from inside. */
 static struct {
     struct js_context *context;
+    const struct guest_start *start;
+    JSStringRef name;
     struct buf *result;
 } running;
 
@@ -213,6 +215,29 @@ static JSValueRef evaluate(struct js_context *c, const struct guest_start *start
     return value;
 }
 
+/* The program, evaluated from inside of a call of the engine: what process.nextTick was given runs
+ * when the program has been evaluated and before promises go on, which they do when C returns. */
+static JSValueRef native_evaluate(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
+    size_t argc, const JSValueRef argv[], JSValueRef *exception)
+{
+    JSValueRef value;
+
+    (void)function;
+    (void)self;
+    (void)argc;
+    (void)argv;
+    value = evaluate(running.context, running.start, running.name, exception);
+    return value != NULL ? value : JSValueMakeUndefined(ctx);
+}
+
+static JSValueRef enter(struct js_context *c, JSValueRef *ret_exception)
+{
+    JSValueRef function = JSObjectMakeFunctionWithCallback(c->ctx, NULL, native_evaluate);
+    JSValueRef value = js_context_call(c, HOOK_ENTER, 1, &function, ret_exception);
+
+    return *ret_exception == NULL ? value : NULL;
+}
+
 /* Runs tasks until there is a value (NULL) or something thrown. */
 static JSValueRef turn_loop(struct js_context *c, JSValueRef completion)
 {
@@ -305,6 +330,8 @@ void js_run(struct js_context *c, const struct guest_start *start, struct buf *r
     JSValueRef value;
 
     running.context = c;
+    running.start = start;
+    running.name = name;
     running.result = result;
     js_process_start(start);
     begin(c, start, name, NULL);
@@ -318,7 +345,7 @@ void js_run(struct js_context *c, const struct guest_start *start, struct buf *r
         JSStringRelease(name);
         return;
     }
-    value = evaluate(c, start, name, &thrown);
+    value = enter(c, &thrown);
     if (value != NULL) {
         thrown = turn_loop(c, value);
     }

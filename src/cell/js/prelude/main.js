@@ -13,9 +13,9 @@
 /* What the guest's `process` adds to the life of a run; surface/node/process.js fills it in.
  * `beforeExit()` tells whether somebody was told that nothing is left to do; `exit(failed)` tells
  * those who want to know of the end and gives the exit code; `ticks()` runs what process.nextTick
- * was given, and `inTask` is true while a task runs that will call it. */
+ * was given, when `hasTicks` is set. */
 const lifecycle = {
-    __proto__: null, beforeExit: undefined, exit: undefined, ticks: undefined, inTask: false,
+    __proto__: null, beforeExit: undefined, exit: undefined, ticks: undefined, hasTicks: false,
 };
 native.lifecycle = lifecycle;
 let isIdleSaid = false;
@@ -171,6 +171,15 @@ const hooks = {
             adoptValue(value);
         }
         return !hasFailed && runWait === WAIT_PENDING ? 0 : runState();
+    },
+
+    /* Calls a function of C, which evaluates the program, and what it put off to its end. */
+    enter(evaluate) {
+        const value = evaluate();
+        if (lifecycle.hasTicks) {
+            lifecycle.ticks();
+        }
+        return value;
     },
 
     turn() {

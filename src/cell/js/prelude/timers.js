@@ -383,6 +383,10 @@ function takeTask() {
 }
 
 function runTask() {
+    if (lifecycle.hasTicks) { /* promises have asked for them */
+        lifecycle.ticks();
+        return;
+    }
     const task = takeTask();
     if (task === undefined) {
         return;
@@ -391,13 +395,8 @@ function runTask() {
         endWaiting(task);
         mapDelete(tasksById, task.id);
     }
-    lifecycle.inTask = true;
-    try {
-        apply(task.callback, task.handle, task.args);
-    } finally {
-        lifecycle.inTask = false;
-    }
-    if (lifecycle.ticks !== undefined) {
+    apply(task.callback, task.handle, task.args);
+    if (lifecycle.hasTicks) {
         lifecycle.ticks();
     }
     if (task.repeats && task.waits && task.slot < 0) {
@@ -407,6 +406,9 @@ function runTask() {
 
 /* Milliseconds until a task is due, or -1 when nothing keeps the run alive. */
 function nextTaskDelay() {
+    if (lifecycle.hasTicks) {
+        return 0;
+    }
     if (refCount === 0) {
         return -1;
     }

@@ -901,6 +901,21 @@ function copyFile(from, to, mode) {
     check(files.copy(from, to, toMode(mode, 0) & constants.COPYFILE_EXCL), "copyfile", from, to);
 }
 
+/* What a link at a place points to, as an absolute path without detours. */
+function resolveFrom(place, target) {
+    const parts = [];
+    const path = target.startsWith("/") ? target
+        : `${resolvePath(place).replace(/[^/]*$/, "")}${target}`;
+    for (const part of path.split("/")) {
+        if (part === "..") {
+            parts.pop();
+        } else if (part !== "" && part !== ".") {
+            parts.push(part);
+        }
+    }
+    return `/${parts.join("/")}`;
+}
+
 /* One entry of a tree that is copied; directories are put on the list. */
 function copyEntry(from, to, options, pending) {
     const numbers = check(options.dereference ? files.stat(from) : files.lstat(from),
@@ -927,7 +942,9 @@ function copyEntry(from, to, options, pending) {
         check(files.unlink(to), "unlink", to);
     }
     if (kind === constants.S_IFLNK) {
-        check(files.symlink(check(files.readlink(from), "readlink", from), to), "symlink", from, to);
+        const target = check(files.readlink(from), "readlink", from);
+        check(files.symlink(options.verbatimSymlinks ? target : resolveFrom(from, target), to),
+            "symlink", target, to);
     } else {
         check(files.copy(from, to, 0), "copyfile", from, to);
         if (options.preserveTimestamps) {

@@ -96,7 +96,9 @@ class FileHandle extends EventEmitter {
     async #run(name, ...args) {
         return promiseLater(() => {
             if (this.#fd < 0) {
-                throw core.systemError(-9, name);
+                const error = withCode(new Error("file closed"), "EBADF");
+                error.syscall = name;
+                throw error;
             }
             return operations[name](this.#fd, ...args);
         });

@@ -7,7 +7,7 @@ const core = require("./fs_core.js");
 
 const { argumentType, argumentValue, files, outOfRange, systemError, withCode } = core;
 const { lifecycle, process: nativeProcess, write: nativeWrite } = vial.native;
-const { performance, queueMicrotask } = globalThis;
+const { performance, setImmediate } = globalThis;
 
 const HOME = "/home/vial";
 const EXEC_PATH = "/usr/bin/vial";
@@ -200,44 +200,29 @@ lifecycle.exit = (failed) => announceExit(failed ? 1 : exitCode ?? 0) & 255;
 
 /* ---- ticks ----
  *
- * Run when the present task is over and before promises go on. Ticks asked for while promises are
- * served come after those that wait already. */
+ * The prelude runs them when a task is over and before promises go on, and, for those that promises
+ * asked for, when no promise can go on any more. */
 
 let ticks = [];
-let isTickDrainQueued = false;
 
-function runTicks() {
-    isTickDrainQueued = false;
+lifecycle.ticks = () => {
     while (ticks.length > 0) {
         const batch = ticks;
         ticks = [];
         for (let i = 0; i < batch.length; i++) {
-            try {
-                Reflect.apply(batch[i].callback, process, batch[i].args);
-            } catch (error) {
-                ticks = [...batch.slice(i + 1), ...ticks];
-                throw error;
-            }
+            Reflect.apply(batch[i].callback, process, batch[i].args);
         }
     }
-}
-lifecycle.ticks = () => {
-    if (ticks.length > 0) {
-        runTicks();
-    }
+    lifecycle.hasTicks = false;
 };
 
 process.nextTick = function nextTick(callback, ...args) {
     if (typeof callback !== "function") {
         throw argumentType("callback", "of type function", callback);
     }
-    if (isExiting) {
-        return;
-    }
-    ticks.push({ callback, args });
-    if (!lifecycle.inTask && !isTickDrainQueued) {
-        isTickDrainQueued = true;
-        queueMicrotask(runTicks);
+    if (!isExiting) {
+        ticks.push({ callback, args });
+        lifecycle.hasTicks = true;
     }
 };
 
@@ -271,10 +256,12 @@ function makeInput() {
     const { Buffer } = require("buffer");
     const stream = new Readable({
         highWaterMark: core.CHUNK_BYTES,
-        read(size) {
-            const buffer = Buffer.allocUnsafe(Math.min(size, core.CHUNK_BYTES));
-            const count = core.readStdin(buffer, 0, buffer.length);
-            this.push(count === 0 ? null : buffer.subarray(0, count));
+        read(size) { /* in a task of its own, as if it had to come from somewhere */
+            setImmediate(() => {
+                const buffer = Buffer.allocUnsafe(Math.min(size, core.CHUNK_BYTES));
+                const count = core.readStdin(buffer, 0, buffer.length);
+                this.push(count === 0 ? null : buffer.subarray(0, count));
+            });
         },
     });
     stream.fd = 0;

@@ -1,10 +1,10 @@
-/* run_files.c - see run_files.h.
+/* file_args.c - see file_args.h.
  *
  * In a directory that is copied, only regular files count, and links are not followed: what a
  * program is given is what its owner sees in that directory. Names of outputs come from a guest.
  * They were checked by the library, and each step of writing one goes from an open directory to a
  * name in it that is no link. */
-#include "cli/run_files.h"
+#include "cli/file_args.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -28,7 +28,7 @@ enum {
 
 /* ---- in ---- */
 
-void run_files_release(struct run_files *files)
+void file_args_release(struct file_args *files)
 {
     union {
         const char *borrowed;
@@ -47,7 +47,7 @@ void run_files_release(struct run_files *files)
 }
 
 /* Adds one file; takes over bytes. */
-static int add_file(struct run_files *files, const char *name, char *bytes, size_t len,
+static int add_file(struct file_args *files, const char *name, char *bytes, size_t len,
     unsigned mode, const struct vial_limits *limits)
 {
     struct vial_file *grown;
@@ -81,7 +81,7 @@ static int add_file(struct run_files *files, const char *name, char *bytes, size
 }
 
 /* One entry of a directory, by its path on the host and its name in the cell. */
-static int read_entry(struct run_files *files, struct buf *pending, const char *path,
+static int read_entry(struct file_args *files, struct buf *pending, const char *path,
     const char *name, const struct vial_limits *limits)
 {
     struct stat st;
@@ -120,7 +120,7 @@ static int join(char *out, size_t size, const char *directory, const char *name)
                : cli_fail(EXIT_USAGE, "a path in %s is longer than %zu bytes", directory, size - 1);
 }
 
-static int read_directory(struct run_files *files, struct buf *pending, const char *path,
+static int read_directory(struct file_args *files, struct buf *pending, const char *path,
     const char *name, const struct vial_limits *limits)
 {
     char entry_path[PATH_BYTES_MAX], entry_name[PATH_BYTES_MAX];
@@ -145,7 +145,7 @@ static int read_directory(struct run_files *files, struct buf *pending, const ch
 
 /* A whole tree, without recursion: directories wait in a list. */
 static int read_tree(
-    struct run_files *files, const char *path, const char *name, const struct vial_limits *limits)
+    struct file_args *files, const char *path, const char *name, const struct vial_limits *limits)
 {
     struct buf pending;
     char *copy;
@@ -212,7 +212,7 @@ static int cut_spec(const char *spec, char *src, char *dst, size_t size)
     return 0;
 }
 
-int run_files_read(struct run_files *files, const char *spec, const struct vial_limits *limits)
+int file_args_read(struct file_args *files, const char *spec, const struct vial_limits *limits)
 {
     char src[PATH_BYTES_MAX], dst[PATH_BYTES_MAX], name[2 * PATH_BYTES_MAX];
     const char *fault;
@@ -308,7 +308,7 @@ static int write_file(const struct vial_file *file, int dir, const char *dir_nam
         saved == ELOOP ? "it would go through a symbolic link" : strerrordesc_np(saved));
 }
 
-int run_files_write(const struct vial_result *result, int dir, const char *dir_name, int force)
+int file_args_write(const struct vial_result *result, int dir, const char *dir_name, int force)
 {
     struct vial_file file;
     size_t i;

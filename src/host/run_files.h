@@ -1,9 +1,9 @@
-/* files.h - the host's part of a run's files: sending them in, taking them back out of frames.
+/* run_files.h - the host's part of a run's files: sending them in, taking them back out of frames.
  *
  * What comes back was written by a process that guest code may have taken over. A name is checked,
  * must match what was asked for and may come once; counts and bytes are bounded. */
-#ifndef VIAL_HOST_FILES_H
-#define VIAL_HOST_FILES_H
+#ifndef VIAL_HOST_RUN_FILES_H
+#define VIAL_HOST_RUN_FILES_H
 
 #include "base/buf.h"
 #include "host/result.h"

@@ -1,5 +1,5 @@
-/* files.c - see files.h. */
-#include "host/files.h"
+/* run_files.c - see run_files.h. */
+#include "host/run_files.h"
 
 #include <errno.h>
 #include <stdlib.h>
