@@ -10,10 +10,12 @@
 enum { EXIT_CODE_BITS = 255 };
 
 static const struct guest_start *current;
+static size_t stdin_at; /* so much of the standard input has been read */
 
 void js_process_start(const struct guest_start *start)
 {
     current = start;
+    stdin_at = 0;
 }
 
 /* All strings of a kind in the start message, as an array. */
@@ -60,29 +62,32 @@ NATIVE(process_name)
                : JSValueMakeUndefined(ctx);
 }
 
-/* (bytes, offset, length, position): copies from the standard input; how many there were. */
+static size_t stdin_left(void)
+{
+    return current != NULL ? current->stdin_len - stdin_at : 0;
+}
+
+/* (bytes, offset, length): takes from the standard input; how many there were. */
 NATIVE(process_stdin)
 {
-    int64_t position = native_integer(ctx, argc, argv, 3, -1);
     size_t len = 0;
     char *bytes = native_bytes(ctx, argc, argv, 0, &len);
 
     NATIVE_UNUSED;
-    if (bytes == NULL || position < 0 || current == NULL ||
-        (uint64_t)position >= current->stdin_len) {
-        return JSValueMakeNumber(ctx, 0);
+    len = bytes == NULL ? 0 : len < stdin_left() ? len : stdin_left();
+    if (len > 0) {
+        memcpy(bytes, current->stdin_bytes + stdin_at, len);
+        stdin_at += len;
     }
-    len = len < current->stdin_len - (size_t)position ? len : current->stdin_len - (size_t)position;
-    memcpy(bytes, current->stdin_bytes + position, len);
     return JSValueMakeNumber(ctx, (double)len);
 }
 
-NATIVE(process_stdin_length)
+NATIVE(process_stdin_left)
 {
     (void)argc;
     (void)argv;
     NATIVE_UNUSED;
-    return JSValueMakeNumber(ctx, current != NULL ? (double)current->stdin_len : 0);
+    return JSValueMakeNumber(ctx, (double)stdin_left());
 }
 
 /* (stream, bytes, offset, length): output that need not be text. */
@@ -112,7 +117,7 @@ static const struct native_row ROWS[] = {
     {"env", process_env},
     {"name", process_name},
     {"stdin", process_stdin},
-    {"stdinLength", process_stdin_length},
+    {"stdinLeft", process_stdin_left},
     {"write", process_write},
     {"exit", process_exit},
 };

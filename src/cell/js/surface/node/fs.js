@@ -3,14 +3,13 @@
 "use strict";
 
 const { Buffer } = require("buffer");
-const core = require("./fs_core.js");
-const { Dir, openDirectory } = require("./fs_dir.js");
-const { requireCallback, callLater } = require("./fs_later.js");
-const promises = require("./fs_promises.js");
-const { ReadStream, WriteStream } = require("./fs_streams.js");
+const core = require("../lib/fs_core.js");
+const { Dir, openDirectory } = require("../lib/fs_dir.js");
+const { requireCallback, callLater } = require("../lib/fs_later.js");
+const promises = require("../lib/fs_promises.js");
+const { ReadStream, WriteStream } = require("../lib/fs_streams.js");
 
 const { constants, operations, toFd, toPath, withCode } = core;
-const { setImmediate, Promise } = globalThis;
 const promisifyCustom = Symbol.for("nodejs.util.promisify.custom");
 
 const fs = {};

@@ -1,7 +1,6 @@
 /* os.js - node:os. Every answer is the same on every host; docs/files.md lists them. */
 "use strict";
 
-const { performance } = globalThis;
 
 const MEMORY_BYTES = 512 * 1024 * 1024;
 

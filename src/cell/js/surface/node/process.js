@@ -3,15 +3,16 @@
 "use strict";
 
 const EventEmitter = require("events");
-const core = require("./fs_core.js");
+const errors = require("../lib/fs_errors.js");
 
-const { argumentType, argumentValue, files, outOfRange, systemError, withCode } = core;
-const { lifecycle, process: nativeProcess, write: nativeWrite } = vial.native;
-const { performance, setImmediate } = globalThis;
+const { OWNER, argumentType, argumentValue, files, outOfRange, systemError, withCode } = errors;
+const { lifecycle, process: nativeProcess } = vial.native;
+const { print } = vial;
 
 const HOME = "/home/vial";
 const EXEC_PATH = "/usr/bin/vial";
 const VERSION = "20.20.2"; /* of Node: what programs that look at it may expect to find */
+const CHUNK_BYTES = 65536; /* of standard input, at a time */
 const MEMORY_BYTES = 64 * 1024 * 1024;
 
 class Process extends EventEmitter {}
@@ -106,7 +107,7 @@ process.chdir = function chdir(directory) {
     if (typeof directory !== "string") {
         throw argumentType("directory", "of type string", directory);
     }
-    const result = files.chdir(core.toPath(directory));
+    const result = files.chdir(errors.toPath(directory));
     if (result < 0) {
         throw systemError(result, "chdir", process.cwd(), directory);
     }
@@ -121,7 +122,7 @@ process.umask = function umask(mask) {
         files.umask(now);
         return now;
     }
-    return Math.max(0, files.umask(core.toMode(mask, 0, "mask")));
+    return Math.max(0, files.umask(errors.toMode(mask, 0, "mask")));
 };
 
 /* ---- the end ---- */
@@ -235,9 +236,10 @@ function makeOutput(fd) {
         emitClose: false,
         write(chunk, encoding, callback) {
             if (typeof chunk === "string" && (encoding === "utf8" || encoding === "utf-8")) {
-                nativeWrite(fd, chunk);
+                print(fd, chunk);
             } else {
-                const bytes = core.toBytes(chunk, encoding, "chunk");
+                const bytes = typeof chunk === "string" ? require("buffer").Buffer.from(chunk, encoding)
+                    : chunk;
                 nativeProcess.write(fd, bytes, 0, bytes.byteLength);
             }
             callback();
@@ -255,11 +257,11 @@ function makeInput() {
     const { Readable } = require("stream");
     const { Buffer } = require("buffer");
     const stream = new Readable({
-        highWaterMark: core.CHUNK_BYTES,
+        highWaterMark: CHUNK_BYTES,
         read(size) { /* in a task of its own, as if it had to come from somewhere */
             setImmediate(() => {
-                const buffer = Buffer.allocUnsafe(Math.min(size, core.CHUNK_BYTES));
-                const count = core.readStdin(buffer, 0, buffer.length);
+                const buffer = Buffer.allocUnsafe(Math.min(size, CHUNK_BYTES));
+                const count = nativeProcess.stdin(buffer, 0, buffer.length);
                 this.push(count === 0 ? null : buffer.subarray(0, count));
             });
         },
@@ -338,9 +340,9 @@ process.availableMemory = () => MEMORY_BYTES;
 /* ---- users, other processes ---- */
 
 for (const name of ["getuid", "geteuid", "getgid", "getegid"]) {
-    process[name] = () => core.OWNER;
+    process[name] = () => OWNER;
 }
-process.getgroups = () => [core.OWNER];
+process.getgroups = () => [OWNER];
 
 function notPermitted(syscall) {
     const error = withCode(new Error(`EPERM: operation not permitted, ${syscall}`), "EPERM");
@@ -398,7 +400,7 @@ process.emitWarning = function emitWarning(warning, type, code) {
     }
     process.nextTick(() => {
         const shown = warning.code ? `[${warning.code}] ` : "";
-        nativeWrite(2, `(vial:1) ${shown}${warning.name}: ${warning.message}\n` +
+        print(2, `(vial:1) ${shown}${warning.name}: ${warning.message}\n` +
             (typeof warning.detail === "string" ? `${warning.detail}\n` : ""));
         process.emit("warning", warning);
     });

@@ -2,9 +2,7 @@
  * its own, so that callbacks come when the caller has finished, in the order of the calls. */
 "use strict";
 
-const { argumentType } = require("./fs_core.js");
-
-const { setImmediate, Promise } = globalThis;
+const { argumentType } = require("./fs_errors.js");
 
 function requireCallback(callback) {
     if (typeof callback !== "function") {
