@@ -10,15 +10,7 @@
  * or at once when an error is nobody's business: an exception out of a task, which C sees itself,
  * or a rejection without a handler. */
 
-/* What the guest's `process` adds to the life of a run; surface/node/process.js fills it in.
- * `beforeExit()` tells whether somebody was told that nothing is left to do; `exit(failed)` tells
- * those who want to know of the end and gives the exit code; `ticks()` runs what process.nextTick
- * was given, when `hasTicks` is set. */
-const lifecycle = {
-    __proto__: null, beforeExit: undefined, exit: undefined, ticks: undefined, hasTicks: false,
-};
-native.lifecycle = lifecycle;
-let isIdleSaid = false;
+let isIdleSaid = false; /* those who wait for that have been told that nothing is left to do */
 
 const STATE_FINISHED = -1;
 const STATE_FAILED = -2;

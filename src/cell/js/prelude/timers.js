@@ -7,6 +7,15 @@
  * A guest near the end of its stack can make any call in here fail. Each change to the heap is
  * therefore made by one function that calls nothing, and so happens wholly or not at all. */
 
+/* What the guest's `process` adds to the life of a run; surface/node/process.js fills it in.
+ * `beforeExit()` tells whether somebody was told that nothing is left to do; `exit(failed)` tells
+ * those who want to know of the end and gives the exit code; `ticks()` runs what process.nextTick
+ * was given, when `hasTicks` is set. */
+const lifecycle = {
+    __proto__: null, beforeExit: undefined, exit: undefined, ticks: undefined, hasTicks: false,
+};
+native.lifecycle = lifecycle;
+
 const DELAY_MS_MAX = 2147483647;
 
 /* Steps of the guest's clock. Finer ones help mostly those who measure caches. */
