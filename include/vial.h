@@ -152,7 +152,6 @@ struct vial_request {
     const char *stdin_bytes; /* what process.stdin gives; NULL: nothing */
     size_t stdin_len;
     uint32_t files_mode; /* enum vial_files_mode */
-    uint32_t reserved;
 };
 #define VIAL_REQUEST_INIT                                                                          \
     {                                                                                              \

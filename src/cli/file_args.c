@@ -107,7 +107,7 @@ static int read_entry(struct file_args *files, struct buf *pending, const char *
         return cli_fail(EXIT_USAGE, "%s has %llu bytes; --disk-mb gives room for %llu", path,
             (unsigned long long)st.st_size, (unsigned long long)limits->disk_bytes_max);
     }
-    code = cli_read_file(path, limits->disk_bytes_max, "a file", &bytes, &len);
+    code = cli_read_file(path, limits->disk_bytes_max, "a file of a run (--disk-mb)", &bytes, &len);
     return code != 0 ? code : add_file(files, name, bytes, len, st.st_mode, limits);
 }
 
@@ -115,7 +115,7 @@ static int join(char *out, size_t size, const char *directory, const char *name)
 {
     int n = snprintf(out, size, "%s%s%s", directory, directory[0] != '\0' ? "/" : "", name);
 
-    return n > 0 && (size_t)n < size
+    return n >= 0 && (size_t)n < size
                ? 0
                : cli_fail(EXIT_USAGE, "a path in %s is longer than %zu bytes", directory, size - 1);
 }
@@ -245,7 +245,7 @@ int file_args_read(struct file_args *files, const char *spec, const struct vial_
     if (S_ISDIR(st.st_mode)) {
         return read_tree(files, src, strcmp(name, ".") == 0 ? "" : name, limits);
     }
-    code = cli_read_file(src, limits->disk_bytes_max, "a file", &bytes, &len);
+    code = cli_read_file(src, limits->disk_bytes_max, "a file of a run (--disk-mb)", &bytes, &len);
     return code != 0 ? code : add_file(files, name, bytes, len, st.st_mode, limits);
 }
 
