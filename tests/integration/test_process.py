@@ -128,6 +128,11 @@ def test_handlers_of_the_end(vial):
     assert (result["stdout"], result["status"]) == ("main\nexit 1\n", "exception")
 
 
+def test_a_program_may_end_with_a_handler(vial):
+    result = vial.result("-e", "process.on('exit', () => console.log('bye'))")
+    assert (result["status"], result["stdout"]) == ("ok", "bye\n") and "value" not in result
+
+
 def test_ticks_come_before_promises(vial):
     code = """Promise.resolve().then(() => console.log('promise'));
         process.nextTick((x) => { console.log('tick', x); process.nextTick(() => console.log('nested')); }, 1);

@@ -160,7 +160,7 @@ const hooks = {
     /* A promise settles only after this call has returned, so C is sent round the loop once. */
     completed(value) {
         if (!isReturned) {
-            adoptValue(value);
+            adoptValue(value === lifecycle.process ? undefined : value);
         }
         return !hasFailed && runWait === WAIT_PENDING ? 0 : runState();
     },

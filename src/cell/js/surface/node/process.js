@@ -18,6 +18,7 @@ const MEMORY_BYTES = 64 * 1024 * 1024;
 class Process extends EventEmitter {}
 const process = Object.create(Process.prototype);
 EventEmitter.call(process);
+lifecycle.process = process;
 Object.defineProperty(Process, "name", { value: "process" });
 Object.defineProperty(process, Symbol.toStringTag,
     { value: "process", writable: false, enumerable: false, configurable: true });
