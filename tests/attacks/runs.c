@@ -333,8 +333,8 @@ static int judge(const struct suite *s, const struct attack *a, struct vial_resu
             value != NULL ? value : "nothing", a->value);
         return 0;
     }
-    return judge_files(a, result, why, size) && judge_error(a, result, why, size) && judge_usage(s, a, result, why, size) &&
-           judge_json(result, why, size);
+    return judge_files(a, result, why, size) && judge_error(a, result, why, size) &&
+           judge_usage(s, a, result, why, size) && judge_json(result, why, size);
 }
 
 static unsigned count_text(const char *text, const char *what)
