@@ -56,7 +56,7 @@ enum vial_status {
     VIAL_STATUS_MEMORY_LIMIT = 4, /* memory_bytes_max was reached */
     VIAL_STATUS_OUTPUT_LIMIT = 5, /* output went on long after its maximum */
     VIAL_STATUS_CALL_LIMIT = 6,   /* reserved for tool calls */
-    VIAL_STATUS_DISK_LIMIT = 7,   /* reserved for files */
+    VIAL_STATUS_DISK_LIMIT = 7,   /* reserved: a guest that has no room left sees ENOSPC */
     VIAL_STATUS_DENIED = 8,    /* the kernel stopped a system call no guest has a reason to make */
     VIAL_STATUS_CANCELLED = 9, /* vial_run_cancel was called */
     VIAL_STATUS_CRASHED = 10,  /* the guest's process died of a signal or broke the protocol */
@@ -108,6 +108,22 @@ struct vial_engine_options {
  * callback sees at most the stream's limit; text past it is only counted. */
 typedef void (*vial_output_fn)(int stream, const char *bytes, size_t len, void *user);
 
+/* A file that a run gets or gives back. A caller sets the rest to 0. */
+struct vial_file {
+    const char *name; /* beneath /home/vial: "data/a.csv"; UTF-8, no part of it is "." or ".." */
+    const char *bytes;
+    size_t len;
+    uint32_t mode; /* permission bits; 0 means 0644 */
+    uint32_t reserved;
+};
+
+/* Whether a run has a private directory, in which the guest's file functions work. */
+enum vial_files_mode {
+    VIAL_FILES_AUTO = 0, /* when the request has files, outs or cwd, or the source names fs */
+    VIAL_FILES_ON = 1,
+    VIAL_FILES_OFF = 2,
+};
+
 /* What to run. Start from VIAL_REQUEST_INIT. */
 struct vial_request {
     uint32_t size; /* sizeof as the caller was compiled */
@@ -123,6 +139,20 @@ struct vial_request {
     vial_output_fn on_output;         /* may be NULL; output is kept in the result in any case */
     void *user;                       /* for on_output */
     uint32_t input_is_cbor;           /* not 0: input is CBOR in the vocabulary of docs/values.md */
+    /* Files that are there when the guest starts, and patterns of those that the result has:
+     * * ? [..] and **, relative to /home/vial. docs/files.md has the rules. */
+    const struct vial_file *files;
+    size_t files_count;
+    const char *const *outs;
+    size_t outs_count;
+    const char *const *env; /* "NAME=value": all that process.env has */
+    size_t env_count;
+    const char *const *args; /* what process.argv has from its third element on */
+    size_t args_count;
+    const char *cwd;         /* a directory beneath /home/vial, made when missing; NULL: that */
+    const char *stdin_bytes; /* what process.stdin gives; NULL: nothing */
+    size_t stdin_len;
+    uint32_t files_mode; /* enum vial_files_mode */
 };
 #define VIAL_REQUEST_INIT                                                                          \
     {                                                                                              \
@@ -209,6 +239,19 @@ VIAL_API const char *vial_result_text(const struct vial_result *result, size_t *
 /* What the guest printed, and how many bytes were dropped beyond the limit. */
 VIAL_API const char *vial_result_output(
     const struct vial_result *result, int stream, size_t *len, uint64_t *dropped);
+
+/* What the guest gave to process.exit or process.exitCode, 0 to 255; 0 when it gave nothing, 1 for
+ * an exception, -1 when the run did not end by itself. */
+VIAL_API int vial_result_exit_code(const struct vial_result *result);
+
+/* The files that the request's outs asked for, ordered by name. A run that did not end by itself
+ * has none. */
+VIAL_API size_t vial_result_file_count(const struct vial_result *result);
+VIAL_API VIAL_NODISCARD int vial_result_file(
+    const struct vial_result *result, size_t index, struct vial_file *file);
+
+/* How many files match and are not there: links, devices, too many, too large. */
+VIAL_API uint64_t vial_result_files_left_out(const struct vial_result *result);
 
 /* Why it is not ok; all NULL or 0 when it is. */
 struct vial_result_error {

@@ -6,19 +6,26 @@
 #include "cell/cell.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fd.h"
 #include "cell/attack.h"
+#include "cell/files.h"
 #include "cell/guest.h"
 #include "cell/slim.h"
+#include "jail/filter.h"
 #include "jail/fork.h"
+#include "jail/root.h"
 #include "wire/field.h"
 #include "wire/frame.h"
 
@@ -27,6 +34,10 @@ enum {
     /* The value twice (JSON and text) and the error texts; the host checks the real limit. */
     CELL_RESULT_BYTES_MAX = 768 * 1024 * 1024,
 };
+
+/* The run of this process. */
+static struct guest_start cell_start;
+static const struct cell_spec *cell_spec;
 
 static _Noreturn void cell_die(void)
 {
@@ -95,14 +106,47 @@ static void cell_failed(const char *step, int sys)
     cell_die();
 }
 
-/* Reads the start message into memory that lives as long as the cell. */
-static char *cell_receive_start(size_t *ret_len)
+/* Makes the private directory as programs expect one. */
+static int cell_open_files(struct files_in *in)
+{
+    int root;
+
+    (void)umask(022);
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file that would be too large is an error, EFBIG */
+    root = open(ROOT_WORK_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (root < 0) {
+        return -1;
+    }
+    files_in_init(in, root);
+    return 0;
+}
+
+static void cell_receive_file(struct files_in *in, uint32_t len)
+{
+    static char payload[FRAME_FILE_BYTES_MAX];
+
+    if (cell_spec->profile != PROFILE_POSIX || len > sizeof(payload) ||
+        fd_read_up_to(CELL_CONTROL_FD, payload, len) != (ssize_t)len ||
+        files_in_take(in, payload, len) < 0) {
+        cell_die();
+    }
+}
+
+/* Reads the start message into memory that lives as long as the cell, and makes the files that come
+ * before it. */
+static char *cell_receive_start(struct files_in *in, size_t *ret_len)
 {
     struct frame_header header;
     char *payload;
 
-    if (fd_read_up_to(CELL_CONTROL_FD, &header, sizeof(header)) != (ssize_t)sizeof(header)) {
-        _exit(0); /* the host let go of a cell it did not need */
+    for (;;) {
+        if (fd_read_up_to(CELL_CONTROL_FD, &header, sizeof(header)) != (ssize_t)sizeof(header)) {
+            _exit(0); /* the host let go of a cell it did not need */
+        }
+        if (header.type != FRAME_FILE) {
+            break;
+        }
+        cell_receive_file(in, header.len);
     }
     if (header.type != FRAME_START || header.len > FRAME_START_BYTES_MAX) {
         cell_die();
@@ -123,6 +167,8 @@ static void cell_parse_start(const char *payload, size_t len, struct guest_start
     int r;
 
     memset(start, 0, sizeof(*start));
+    start->fields = payload;
+    start->fields_len = len;
     while ((r = field_next(payload, len, &at, &f)) == 1) {
         switch (f.tag) {
         case FIELD_NAME:
@@ -151,6 +197,15 @@ static void cell_parse_start(const char *payload, size_t len, struct guest_start
         case FIELD_VALUE_MAX:
             r = field_u32(&f, &start->value_bytes_max);
             break;
+        case FIELD_STDIN:
+            start->stdin_bytes = f.bytes;
+            start->stdin_len = f.len;
+            break;
+        case FIELD_ENV:
+        case FIELD_ARG:
+        case FIELD_CWD:
+        case FIELD_OUT:
+            break; /* read where they are needed */
         default:
             r = -1;
             break;
@@ -164,10 +219,111 @@ static void cell_parse_start(const char *payload, size_t len, struct guest_start
     }
 }
 
+/* The first field of a kind, or NULL. */
+static const struct field *cell_find_field(uint8_t tag, struct field *f)
+{
+    size_t at = 0;
+
+    while (field_next(cell_start.fields, cell_start.fields_len, &at, f) == 1) {
+        if (f->tag == tag) {
+            return f;
+        }
+    }
+    return NULL;
+}
+
+/* What the run asked for before its first instruction could not be had. */
+static _Noreturn void cell_refuse(struct buf *result, const char *what, const char *name, int sys)
+{
+    static const char hint[] =
+        "--disk-mb (disk_bytes_max) and --file-count (files_max) say how much "
+        "room a run has for files";
+    char text[FILE_NAME_BYTES_MAX + 256];
+    int n = snprintf(text, sizeof(text), "%s: %s, %s '%s'", strerrorname_np(sys),
+        strerrordesc_np(sys), what, name);
+
+    if (field_add_u32(result, FIELD_OUTCOME, OUTCOME_EXCEPTION, NULL) < 0 ||
+        field_add(result, FIELD_ERROR_NAME, "FilesError", 10, NULL) < 0 ||
+        field_add(result, FIELD_ERROR_MESSAGE, text, (size_t)n, NULL) < 0 ||
+        (sys == ENOSPC && field_add(result, FIELD_ERROR_HINT, hint, sizeof(hint) - 1, NULL) < 0)) {
+        cell_die();
+    }
+    cell_finish(result);
+}
+
+/* With all files in place: goes to where the run wants to be. */
+static void cell_settle_files(struct files_in *in, struct buf *result)
+{
+    struct field f;
+    int dir = -1;
+
+    if (cell_spec->profile != PROFILE_POSIX) {
+        return;
+    }
+    files_in_end(in);
+    if (in->sys != 0) {
+        cell_refuse(result, "making the file", in->name, in->sys);
+    }
+    if (cell_find_field(FIELD_CWD, &f) != NULL) {
+        (void)snprintf(in->name, sizeof(in->name), "%.*s", (int)f.len, f.bytes);
+        dir = files_make_dir(in->root, f.bytes, f.len);
+        /* By its name: the filter has no fchdir, and nobody else is here to change what it means.
+         */
+        if (dir < 0 || chdir(in->name) < 0) {
+            cell_refuse(result, "entering the directory", in->name, errno);
+        }
+        fd_closep(&dir);
+    }
+    fd_closep(&in->root);
+}
+
+static void cell_send_file(const char *payload, size_t len)
+{
+    cell_send(FRAME_FILE, payload, len);
+}
+
+/* Gives back the files that the run was asked for, and notes what it left out. */
+static void cell_collect(struct buf *result)
+{
+    struct files_out out = {.fields = cell_start.fields,
+        .fields_len = cell_start.fields_len,
+        .bytes_max = cell_spec->disk_bytes_max,
+        .send = cell_send_file};
+    uint32_t left[LEFT_COUNT];
+    struct field f;
+    int fd;
+
+    if (cell_spec->profile != PROFILE_POSIX || cell_find_field(FIELD_OUT, &f) == NULL) {
+        return;
+    }
+    for (fd = CELL_CONTROL_FD + 1; fd < (int)cell_spec->open_files_max; fd++) {
+        (void)close(fd); /* the guest may have left none for us */
+    }
+    out.root = open(ROOT_WORK_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (out.root < 0) {
+        cell_die();
+    }
+    files_collect(&out, left);
+    if (field_add(result, FIELD_LEFT_OUT, left, sizeof(left), NULL) < 0) {
+        cell_die();
+    }
+}
+
+_Noreturn void cell_finish(struct buf *result)
+{
+    char byte;
+
+    cell_collect(result);
+    cell_send(FRAME_RESULT, result->data, result->len);
+    /* The host looks at what this process has used, and then ends it. */
+    (void)fd_read_up_to(CELL_CONTROL_FD, &byte, 1);
+    _exit(0);
+}
+
 static _Noreturn void cell_guest(int hurry)
 {
-    struct guest_start start;
-    struct buf result;
+    static struct files_in in;
+    static struct buf result; /* static: the guest may end the run from far below */
     uint64_t seed[4];
     size_t len = 0;
     const char *payload;
@@ -181,22 +337,24 @@ static _Noreturn void cell_guest(int hurry)
     if (!hurry) {
         GUEST.touch();
     }
+    if (cell_spec->profile == PROFILE_POSIX && cell_open_files(&in) < 0) {
+        cell_failed("opening the work directory", errno);
+    }
     cell_send(FRAME_READY, NULL, 0);
-    payload = cell_receive_start(&len);
-    cell_parse_start(payload, len, &start);
+    payload = cell_receive_start(&in, &len);
+    cell_parse_start(payload, len, &cell_start);
+    cell_start.has_files = cell_spec->profile == PROFILE_POSIX;
     buf_init(&result, CELL_RESULT_BYTES_MAX);
+    cell_settle_files(&in, &result);
     if (attack_report(&report, &report_len)) {
         if (field_add_u32(&result, FIELD_OUTCOME, OUTCOME_OK, NULL) < 0 ||
             field_add(&result, FIELD_VALUE, report, report_len, NULL) < 0) {
             cell_die();
         }
     } else {
-        GUEST.run(&start, &result);
+        GUEST.run(&cell_start, &result);
     }
-    cell_send(FRAME_RESULT, result.data, result.len);
-    /* The host looks at what this process has used, and then ends it. */
-    (void)fd_read_up_to(CELL_CONTROL_FD, &len, 1);
-    _exit(0);
+    cell_finish(&result);
 }
 
 _Noreturn void cell_main(const struct confine_cell_input *in)
@@ -220,5 +378,6 @@ _Noreturn void cell_main(const struct confine_cell_input *in)
         cell_send(FRAME_CANARY, &proof, sizeof(proof));
         _exit(0);
     }
+    cell_spec = in->spec;
     cell_guest(in->spec->hurry != 0);
 }

@@ -20,6 +20,11 @@ struct guest_start {
     uint32_t want_text;
     uint32_t timers_max;
     uint32_t value_bytes_max;
+    uint32_t has_files; /* the cell has a private directory, and it is the working directory */
+    const char *stdin_bytes;
+    size_t stdin_len;
+    const char *fields; /* the whole message, for what comes more than once: ENV, ARG */
+    size_t fields_len;
 };
 
 struct guest_ops {
@@ -37,7 +42,8 @@ struct guest_ops {
     /* Goes it in the guest's context: for copies that will never have a run. */
     void (*rehearse)(void);
 
-    /* Runs guest code and adds the fields of the RESULT to result. */
+    /* Runs guest code and adds the fields of the RESULT to result. May also end the run itself, by
+     * cell_finish. */
     void (*run)(const struct guest_start *start, struct buf *result);
 };
 
@@ -46,6 +52,10 @@ extern const struct guest_ops GUEST;
 
 /* For the languages: sends output of the guest to the host at once. */
 void cell_output(int stream, const char *bytes, size_t len);
+
+/* For the languages: ends the run with this result, from wherever it is. Nothing of the guest's
+ * runs after this. */
+_Noreturn void cell_finish(struct buf *result);
 
 /* For the languages: sleeps until the time (clock_now_us) has come or the host said something. */
 void cell_sleep_until(uint64_t us);

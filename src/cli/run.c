@@ -1,5 +1,6 @@
 /* run.c - `vial run`: one program, its output passed on as it comes, its value printed last. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,11 +8,14 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/glob.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
+#include "cli/file_args.h"
 #include "jail/layer.h"
 #include "policy/limits.h"
+#include "policy/process.h"
 
 enum {
     /* As the library has them. */
@@ -28,12 +32,20 @@ struct run_options {
     char require[REQUIRE_BYTES_MAX];
     struct vial_limits limits;
     int json, no_jit;
+    /* Files and the process; the lists are as long as the library takes them. */
+    const char *file_specs[PROCESS_STRINGS_MAX], *outs[GLOBS_MAX];
+    const char *env[PROCESS_STRINGS_MAX], *args[PROCESS_STRINGS_MAX];
+    size_t file_specs_count, outs_count, env_count, args_count;
+    const char *cwd, *stdin_file, *out_dir;
+    int force, files_mode;
+    int out_fd; /* of out_dir, when there are outs */
 };
 
 static const char *const KNOWN[] = {"-e", "--eval", "--input", "--input-cbor", "--input-file",
     "--json", "--no-jit", "--require", "--help", "--wall-ms", "--cpu-ms", "--timers", "--memory-mb",
-    "--stdout-bytes", "--stderr-bytes", "--value-bytes", "--disk-mb", "--files", "--open-files",
-    NULL};
+    "--stdout-bytes", "--stderr-bytes", "--value-bytes", "--disk-mb", "--file-count",
+    "--open-files", "--file", "--out", "--out-dir", "--force", "--env", "--cwd", "--stdin",
+    "--files", "--no-files", NULL};
 
 static void print_help(void)
 {
@@ -41,9 +53,9 @@ static void print_help(void)
     const struct limit_row *rows = limits_table(&count);
 
     (void)printf(
-        "usage: vial run [OPTION]... FILE\n"
-        "       vial run [OPTION]... -e CODE\n"
-        "       vial run [OPTION]... - < FILE\n\n"
+        "usage: vial run [OPTION]... FILE [-- ARG...]\n"
+        "       vial run [OPTION]... -e CODE [-- ARG...]\n"
+        "       vial run [OPTION]... - [-- ARG...] < FILE\n\n"
         "Runs a JavaScript program in a fresh confined process. What it prints is passed on as it\n"
         "comes; its value (of __return(v), or of the last expression, promises awaited) is "
         "printed\n"
@@ -57,6 +69,19 @@ static void print_help(void)
         "full,\n"
         "                      rootless, landlock>=N); separated by commas, may be repeated\n"
         "  --no-jit            interpret only: a smaller surface at a tenth of the speed\n\n"
+        "Files and the process. The program's own directory is /home/vial; it is gone with the "
+        "run.\n\n"
+        "  --file SRC[:DST]    give it a file, or a directory with its files; may be repeated\n"
+        "  --out GLOB          take files back that match (* ? [..] **); may be repeated\n"
+        "  --out-dir DIR       where they go; the current directory unless given\n"
+        "  --force             overwrite what is there\n"
+        "  --env NAME=VALUE    a variable of process.env, which has no others; may be repeated\n"
+        "  --cwd DIR           the working directory, inside of /home/vial\n"
+        "  --stdin FILE        its standard input, - for ours; empty unless given\n"
+        "  --files, --no-files a private directory in any case, or in no case; without these, "
+        "when\n"
+        "                      one of the above needs it or the program names fs\n"
+        "  -- ARG...           what process.argv has behind the program\n\n"
         "Limits are always on. Defaults and ranges:\n\n");
     for (i = 0; i < count; i++) {
         char flag[32];
@@ -68,7 +93,8 @@ static void print_help(void)
             (unsigned long long)(rows[i].max / rows[i].flag_factor));
     }
     (void)printf(
-        "\nExit codes: 0 ok, 1 exception, 2 usage, 122 call limit, 123 disk limit, 124 wall "
+        "\nExit codes: 0 ok (or what process.exit was given), 1 exception, 2 usage, 122 call "
+        "limit, 123 disk limit, 124 wall "
         "limit,\n"
         "125 failure of vial itself, 126 denied, 130 cancelled, 134 crashed, 137 memory limit,\n"
         "152 cpu limit, 153 output limit.\n");
@@ -116,8 +142,25 @@ static int take_limit(struct run_options *o, struct cli_args *a)
     return 0;
 }
 
-static int take_word(struct run_options *o, const char *word)
+/* Adds to a list that a flag may be repeated for. */
+static int add_word(
+    const char *what, const char *word, const char **list, size_t *count, size_t max)
 {
+    if (word == NULL) {
+        return EXIT_USAGE;
+    }
+    if (*count == max) {
+        return cli_fail(EXIT_USAGE, "%s may be given up to %zu times", what, max);
+    }
+    list[(*count)++] = word;
+    return 0;
+}
+
+static int take_word(struct run_options *o, const char *word, int behind_dashes)
+{
+    if (behind_dashes && (o->file != NULL || o->code != NULL)) {
+        return add_word("an argument", word, o->args, &o->args_count, PROCESS_STRINGS_MAX);
+    }
     if (o->file != NULL) {
         return cli_fail(
             EXIT_USAGE, "one program at a time: both %s and %s were given", o->file, word);
@@ -126,11 +169,54 @@ static int take_word(struct run_options *o, const char *word)
     return 0;
 }
 
+/* An option about files or the process: 1 when it was none of those, else 0 or an exit code. */
+static int take_process_option(struct run_options *o, struct cli_args *a)
+{
+    const struct {
+        const char *flag, **list;
+        size_t *count, max;
+    } lists[] = {
+        {"--file", o->file_specs, &o->file_specs_count, PROCESS_STRINGS_MAX},
+        {"--out", o->outs, &o->outs_count, GLOBS_MAX},
+        {"--env", o->env, &o->env_count, PROCESS_STRINGS_MAX},
+    };
+    const struct {
+        const char *flag;
+        int *word, value;
+    } words[] = {
+        {"--force", &o->force, 1},
+        {"--files", &o->files_mode, VIAL_FILES_ON},
+        {"--no-files", &o->files_mode, VIAL_FILES_OFF},
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        if (strcmp(a->option, lists[i].flag) == 0) {
+            return add_word(lists[i].flag, cli_args_value(a, "run"), lists[i].list, lists[i].count,
+                lists[i].max);
+        }
+    }
+    for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcmp(a->option, words[i].flag) != 0) {
+            continue;
+        }
+        if (words[i].word == &o->files_mode && o->files_mode + words[i].value == 3) {
+            return cli_fail(EXIT_USAGE, "give either --files or --no-files, not both");
+        }
+        *words[i].word = words[i].value;
+        return cli_args_plain(a, "run");
+    }
+    return 1;
+}
+
 static int take_option(struct run_options *o, struct cli_args *a)
 {
     const char **value = NULL;
-    int r;
+    int r = take_process_option(o, a);
 
+    if (r != 1) {
+        return r;
+    }
     if (strcmp(a->option, "-e") == 0 || strcmp(a->option, "--eval") == 0) {
         value = &o->code;
     } else if (strcmp(a->option, "--input") == 0) {
@@ -139,6 +225,12 @@ static int take_option(struct run_options *o, struct cli_args *a)
         value = &o->input_file;
     } else if (strcmp(a->option, "--input-cbor") == 0) {
         value = &o->input_cbor;
+    } else if (strcmp(a->option, "--cwd") == 0) {
+        value = &o->cwd;
+    } else if (strcmp(a->option, "--stdin") == 0) {
+        value = &o->stdin_file;
+    } else if (strcmp(a->option, "--out-dir") == 0) {
+        value = &o->out_dir;
     } else if (strcmp(a->option, "--json") == 0) {
         o->json = 1;
         return cli_args_plain(a, "run");
@@ -178,7 +270,7 @@ static int parse(struct run_options *o, int argc, char **argv)
     cli_args_init(&a, argc, argv);
     while (code == 0 && cli_args_next(&a)) {
         if (a.option == NULL) {
-            code = take_word(o, a.word);
+            code = take_word(o, a.word, a.only_words);
         } else if (strcmp(a.option, "--help") == 0 || strcmp(a.option, "-h") == 0) {
             print_help();
             return -1;
@@ -197,8 +289,14 @@ static int parse(struct run_options *o, int argc, char **argv)
     if ((o->input != NULL) + (o->input_file != NULL) + (o->input_cbor != NULL) > 1) {
         return cli_fail(EXIT_USAGE, "give one of --input, --input-file and --input-cbor");
     }
-    if (is_stdin(o->file) && (is_stdin(o->input_file) || is_stdin(o->input_cbor))) {
-        return cli_fail(EXIT_USAGE, "program and input cannot both come from stdin");
+    if (is_stdin(o->file) + is_stdin(o->input_file) + is_stdin(o->input_cbor) +
+            is_stdin(o->stdin_file) >
+        1) {
+        return cli_fail(EXIT_USAGE, "only one of program, input and --stdin can come from stdin");
+    }
+    if (o->outs_count == 0 && (o->out_dir != NULL || o->force)) {
+        return cli_fail(EXIT_USAGE, "%s says nothing without --out",
+            o->out_dir != NULL ? "--out-dir" : "--force");
     }
     return 0;
 }
@@ -212,10 +310,14 @@ static const char *called(const char *file, const char *otherwise)
 /* The library would find these as well, but with an engine running. 0, or an exit code. */
 static int check(const struct run_options *o, const struct vial_request *request)
 {
+    struct vial_limits limits = o->limits;
     struct json_fault fault;
     struct vial_error err;
     size_t bad;
 
+    if (vial_limits_resolve(&limits, &err) < 0 || process_check(request, &limits, &err) < 0) {
+        return cli_fail_library(&err);
+    }
     if (layer_require_check(o->require, &err) < 0) {
         return cli_fail_library(&err);
     }
@@ -415,10 +517,33 @@ static void print_dropped(const struct vial_result *result)
     }
 }
 
+/* Stores the outputs, and says what is missing of them. 0, or an exit code. */
+static int keep_files(const struct vial_result *result, const struct run_options *o)
+{
+    uint64_t left = vial_result_files_left_out(result);
+
+    if (o->outs_count == 0) {
+        return 0;
+    }
+    if (vial_result_exit_code(result) < 0) {
+        (void)fprintf(stderr, "vial: no files came back, because the run did not end by itself\n");
+    } else if (vial_result_file_count(result) == 0) {
+        (void)fprintf(stderr, "vial: no file matches what --out asks for\n");
+    }
+    if (left > 0) {
+        (void)fprintf(stderr,
+            "vial: %llu files were left out (links, special files, too many or too large); "
+            "--json says which kinds\n",
+            (unsigned long long)left);
+    }
+    return file_args_write(result, o->out_fd, o->out_dir != NULL ? o->out_dir : ".", o->force);
+}
+
 static int report(struct vial_result *result, const struct run_options *o, const char *name)
 {
     const char *text;
     size_t len;
+    int code, status = vial_result_status(result);
 
     if (o->json) {
         text = vial_result_json(result, &len);
@@ -443,7 +568,11 @@ static int report(struct vial_result *result, const struct run_options *o, const
         return cli_fail(
             EXIT_OUR_FAILURE, "output of the program was lost: %s", strerrordesc_np(output_errno));
     }
-    return exit_code_of(vial_result_status(result));
+    code = keep_files(result, o);
+    if (code != 0) {
+        return code;
+    }
+    return status == VIAL_STATUS_OK ? vial_result_exit_code(result) : exit_code_of(status);
 }
 
 static int execute(const struct run_options *o, const struct vial_request *request)
@@ -487,12 +616,48 @@ static int execute(const struct run_options *o, const struct vial_request *reque
     return code;
 }
 
+/* Reads the files and fills in what the request has of them. 0, or an exit code. */
+static int take_files(struct run_options *o, struct file_args *files, struct vial_request *request)
+{
+    struct vial_limits limits = o->limits;
+    struct vial_error err;
+    size_t i;
+    int code = vial_limits_resolve(&limits, &err) < 0 ? cli_fail_library(&err) : 0;
+
+    for (i = 0; i < o->file_specs_count && code == 0; i++) {
+        code = file_args_read(files, o->file_specs[i], &limits);
+    }
+    if (code == 0 && o->outs_count > 0) {
+        o->out_fd = open(o->out_dir != NULL ? o->out_dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (o->out_fd < 0) {
+            code = cli_fail(EXIT_USAGE, "--out-dir %s: %s", o->out_dir != NULL ? o->out_dir : ".",
+                strerrordesc_np(errno));
+        }
+    }
+    if (code == 0 && files->skipped > 0) {
+        (void)fprintf(
+            stderr, "vial: %u links or special files were not taken along\n", files->skipped);
+    }
+    request->files = files->items;
+    request->files_count = files->count;
+    request->outs = o->outs;
+    request->outs_count = o->outs_count;
+    request->env = o->env;
+    request->env_count = o->env_count;
+    request->args = o->args;
+    request->args_count = o->args_count;
+    request->cwd = o->cwd;
+    request->files_mode = (uint32_t)o->files_mode;
+    return code;
+}
+
 int cmd_run(int argc, char **argv)
 {
-    struct run_options o = {.limits = VIAL_LIMITS_INIT};
+    static struct run_options o = {.limits = VIAL_LIMITS_INIT, .out_fd = -1};
     struct vial_request request = VIAL_REQUEST_INIT;
-    char *source = NULL, *input = NULL;
-    size_t source_len = 0, input_len = 0;
+    struct file_args files = {.count = 0};
+    char *source = NULL, *input = NULL, *stdin_bytes = NULL;
+    size_t source_len = 0, input_len = 0, stdin_len = 0;
     int code = parse(&o, argc, argv);
 
     if (code != 0) {
@@ -505,7 +670,14 @@ int cmd_run(int argc, char **argv)
         code = cli_read_file(o.input_file != NULL ? o.input_file : o.input_cbor, INPUT_BYTES_MAX,
             "an input", &input, &input_len);
     }
+    if (code == 0 && o.stdin_file != NULL) {
+        code = cli_read_file(
+            o.stdin_file, PROCESS_STDIN_BYTES_MAX, "standard input", &stdin_bytes, &stdin_len);
+    }
+    code = code != 0 ? code : take_files(&o, &files, &request);
     if (code == 0) {
+        request.stdin_bytes = stdin_bytes;
+        request.stdin_len = stdin_len;
         request.source = o.code != NULL ? o.code : source;
         request.source_len = o.code != NULL ? strlen(o.code) : source_len;
         request.name = o.file == NULL ? "[eval]" : is_stdin(o.file) ? "[stdin]" : o.file;
@@ -520,7 +692,9 @@ int cmd_run(int argc, char **argv)
     if (code == 0) {
         code = execute(&o, &request);
     }
+    file_args_release(&files);
     free(source);
     free(input);
+    free(stdin_bytes);
     return code;
 }

@@ -29,6 +29,27 @@ unsigned place_wanted(const struct vial_engine *e)
     return single ? e->queue_count : e->pool_count;
 }
 
+unsigned place_spares_missing(const struct vial_engine *e)
+{
+    unsigned coming = 0, i;
+    const struct waiter *w;
+
+    if (!e->files_seen || (e->quick && e->runs_max == 1)) {
+        return 0;
+    }
+    for (i = 0; i < e->cells_count; i++) {
+        const struct cell *c = &e->cells[i];
+
+        coming += (c->state == CELL_FORKING || c->state == CELL_BORN) && c->custom &&
+                  place_spec_equal(&c->spec, &e->spec_files);
+    }
+    for (w = e->waiters; w != NULL; w = w->next) { /* some of those have a run waiting */
+        coming -= coming > 0 && w->custom && w->ordered && w->cell == CELL_NONE &&
+                  place_spec_equal(&w->spec, &e->spec_files);
+    }
+    return e->spares_count + coming < SPARES_MAX ? SPARES_MAX - e->spares_count - coming : 0;
+}
+
 /* A cell that a run waits for will not come: another one is to be ordered for it. */
 static void order_again(struct vial_engine *e, const struct cell *c)
 {
@@ -86,6 +107,12 @@ void place_unready(struct vial_engine *e, uint32_t index)
             return;
         }
     }
+    for (i = 0; i < e->spares_count; i++) {
+        if (e->spares[i] == index) {
+            e->spares[i] = e->spares[--e->spares_count];
+            return;
+        }
+    }
 }
 
 static int cell_open_slot(struct vial_engine *e, struct cell *c, uint32_t index)
@@ -106,7 +133,7 @@ static int cell_open_slot(struct vial_engine *e, struct cell *c, uint32_t index)
     return 0;
 }
 
-int place_order(struct vial_engine *e, const struct cell_spec *spec, int custom)
+int place_order(struct vial_engine *e, const struct cell_spec *spec, enum place_purpose purpose)
 {
     struct control_message m;
     struct cell *c = NULL;
@@ -132,14 +159,15 @@ int place_order(struct vial_engine *e, const struct cell_spec *spec, int custom)
     c->pidfd = c->statm_fd = -1;
     c->pid = 0;
     c->gone = 0;
-    c->custom = (uint8_t)custom;
+    c->custom = purpose != PLACE_POOL;
     c->phase = PHASE_BORN;
     c->state = CELL_FORKING;
     c->template_index = (unsigned)e->current;
     c->born_us = clock_now_us();
     c->spec = *spec;
     c->spec.uid = 1 + index;
-    c->spec.hurry = (uint32_t)(custom || e->pace_us < PLACE_HURRY_US || e->queue_count > 0);
+    c->spec.hurry =
+        (uint32_t)(purpose == PLACE_RUN || e->pace_us < PLACE_HURRY_US || e->queue_count > 0);
     fds[fds_count++] = sv[1];
     for (i = 0; i < c->cgroups.procs_fds_count; i++) {
         fds[fds_count++] = c->cgroups.procs_fds[i];
@@ -147,7 +175,7 @@ int place_order(struct vial_engine *e, const struct cell_spec *spec, int custom)
     control_message_init(&m, CONTROL_FORK, index, &c->spec, sizeof(c->spec));
     e->templates[e->current].cells_count++;
     e->templates[e->current].forks_count++;
-    e->coming_count += custom ? 0 : 1;
+    e->coming_count += c->custom ? 0 : 1;
     if (control_send(e->templates[e->current].sock, &m, fds, fds_count) < 0) {
         (void)vial__fail_sys(&e->failure, errno, "ordering a cell");
         place_clear(e, c);

@@ -16,9 +16,16 @@ int place_spec_equal(const struct cell_spec *a, const struct cell_spec *b);
 /* How many cells the pool should have now. */
 unsigned place_wanted(const struct vial_engine *engine);
 
-/* Orders a cell from the current template; custom: for one run that waits for just this kind. */
+/* How many cells with files should be made in advance; 0 until a run has wanted one. */
+unsigned place_spares_missing(const struct vial_engine *engine);
+
+/* What a cell is ordered for: the pool, one run that waits for just this kind, or to be ready for
+ * the next run with files. */
+enum place_purpose { PLACE_POOL, PLACE_RUN, PLACE_SPARE };
+
+/* Orders a cell from the current template. */
 VIAL_NODISCARD int place_order(
-    struct vial_engine *engine, const struct cell_spec *spec, int custom);
+    struct vial_engine *engine, const struct cell_spec *spec, enum place_purpose purpose);
 
 /* The cell's process is gone: the place is free. Ends a retired template with its last cell. */
 void place_clear(struct vial_engine *engine, struct cell *cell);

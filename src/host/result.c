@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "host/run_files.h"
 #include "value/cbor.h"
 #include "wire/field.h"
 
@@ -18,6 +19,7 @@ enum {
     /* A byte of CBOR is at most that many of JSON: undefined, with its comma. */
     TAGGED_FACTOR = 24,
     TAGGED_BYTES_EXTRA = 1024,
+    EXIT_CODE_MAX = 255,
 };
 
 static const char *const STATUS_NAMES[] = {"ok", "exception", "wall_limit", "cpu_limit",
@@ -39,6 +41,7 @@ int result_new(const struct vial_limits *limits, const char *isolation_json,
         return vial__fail(err, VIAL_E_NOMEM, "no memory for a result");
     }
     r->limits = *limits;
+    r->exit_code = -1;
     r->error = (struct vial_result_error)VIAL_RESULT_ERROR_INIT;
     r->usage = (struct vial_usage)VIAL_USAGE_INIT;
     buf_init(&r->output[0], limits->stdout_bytes_max);
@@ -58,6 +61,7 @@ void vial_result_free(struct vial_result *result)
         return;
     }
     free(result->payload);
+    files_forget(result);
     buf_release(&result->output[0]);
     buf_release(&result->output[1]);
     free(result->isolation_json);
@@ -71,6 +75,7 @@ static int take_field(struct vial_result *result, const struct field *f, uint32_
 {
     struct result_frame *frame =
         result->frames_count > 0 ? &result->frames[result->frames_count - 1] : NULL;
+    uint32_t code;
 
     switch (f->tag) {
     case FIELD_OUTCOME:
@@ -113,6 +118,18 @@ static int take_field(struct vial_result *result, const struct field *f, uint32_
         return frame != NULL ? field_u32(f, &frame->line) : -1;
     case FIELD_FRAME_COLUMN:
         return frame != NULL ? field_u32(f, &frame->column) : -1;
+    case FIELD_EXIT_CODE:
+        if (field_u32(f, &code) < 0 || code > EXIT_CODE_MAX) {
+            return -1;
+        }
+        result->exit_code = (int)code;
+        return 0;
+    case FIELD_LEFT_OUT:
+        if (f->len != sizeof(result->left)) {
+            return -1;
+        }
+        memcpy(result->left, f->bytes, f->len);
+        return 0;
     default:
         return -1;
     }
@@ -120,6 +137,8 @@ static int take_field(struct vial_result *result, const struct field *f, uint32_
 
 static void forget(struct vial_result *result)
 {
+    files_forget(result);
+    result->exit_code = -1;
     result->value = result->cbor = result->text = NULL;
     result->error = (struct vial_result_error)VIAL_RESULT_ERROR_INIT;
     result->frames_count = 0;
@@ -152,12 +171,15 @@ int result_read(struct vial_result *result, char *payload, size_t len)
     if (outcome == OUTCOME_OK) { /* whatever else came: a result is one or the other */
         result->error = (struct vial_result_error)VIAL_RESULT_ERROR_INIT;
         result->frames_count = 0;
+        result->exit_code = result->exit_code >= 0 ? result->exit_code : 0;
     } else {
         result->value = result->cbor = result->text = NULL;
+        result->exit_code = 1;
     }
     if (result->value != NULL) { /* a hostile cell may have sent both */
         result->cbor = NULL;
     }
+    files_sort(result);
     result->payload = payload;
     result->payload_len = len;
     result->status = outcome == OUTCOME_OK ? VIAL_STATUS_OK : VIAL_STATUS_EXCEPTION;
@@ -225,6 +247,11 @@ size_t result_output(struct vial_result *result, int stream, const char *bytes, 
 int vial_result_status(const struct vial_result *result)
 {
     return result->status;
+}
+
+int vial_result_exit_code(const struct vial_result *result)
+{
+    return result->exit_code;
 }
 
 const char *vial_result_value(struct vial_result *result, size_t *len)

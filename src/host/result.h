@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "vial.h"
+#include "wire/field.h"
 
 enum { RESULT_FRAMES_MAX = 50 }; /* as many as a cell sends */
 
@@ -14,8 +15,16 @@ struct result_frame {
     uint32_t line, column;
 };
 
+/* A file that the run gave back. */
+struct result_file {
+    char *name;
+    struct buf bytes;
+    uint32_t mode;
+};
+
 struct vial_result {
-    int status; /* enum vial_status */
+    int status;    /* enum vial_status */
+    int exit_code; /* -1: the run did not end by itself */
     /* The payload of the RESULT frame with NULs put behind its fields; what follows points into it.
      */
     char *payload;
@@ -29,7 +38,11 @@ struct vial_result {
     unsigned frames_count;
     char own_message[400]; /* of errors that the host states */
     char own_source_line[256];
-    struct buf output[2]; /* stdout, stderr */
+    struct buf output[2];      /* stdout, stderr */
+    struct result_file *files; /* run_files.c looks after these */
+    unsigned files_count;
+    uint64_t files_bytes;
+    uint32_t left[LEFT_COUNT]; /* files that match and were not given back, by the reason */
     uint64_t dropped[2];
     struct vial_usage usage;
     struct vial_limits limits;

@@ -90,6 +90,42 @@ static void put_usage(struct json_writer *w, const struct vial_result *r)
     json_end_object(w);
 }
 
+static void put_exit_code(struct json_writer *w, const struct vial_result *r)
+{
+    json_key(w, "exit_code");
+    if (r->exit_code >= 0) {
+        json_i64(w, r->exit_code);
+    } else {
+        json_null(w);
+    }
+}
+
+/* Names and sizes; the bytes are had by vial_result_file. */
+static void put_files(struct json_writer *w, const struct vial_result *r)
+{
+    static const char *const reasons[LEFT_COUNT] = {
+        "symlink", "special", "name", "deep", "many", "large", "unreadable"};
+    unsigned i;
+
+    json_key(w, "files");
+    json_begin_array(w);
+    for (i = 0; i < r->files_count; i++) {
+        json_begin_object(w);
+        put_text(w, "name", r->files[i].name);
+        put_number(w, "size", r->files[i].bytes.len);
+        json_end_object(w);
+    }
+    json_end_array(w);
+    json_key(w, "files_left_out");
+    json_begin_object(w);
+    for (i = 0; i < LEFT_COUNT; i++) {
+        if (r->left[i] > 0) {
+            put_number(w, reasons[i], r->left[i]);
+        }
+    }
+    json_end_object(w);
+}
+
 static void put_limits(struct json_writer *w, const struct vial_result *r)
 {
     size_t count, i;
@@ -109,15 +145,20 @@ const char *vial_result_json(struct vial_result *r, size_t *len)
     size_t value_len = 0;
     struct json_writer w;
     struct buf out;
+    size_t names = 0;
+    unsigned i;
 
     if (r->json == NULL) {
-        (void)vial_result_value(r, &value_len);
-        buf_init(&out, JSON_EXTRA_BYTES + r->payload_len + value_len +
+        for (i = 0; i < r->files_count; i++) {
+            names += 2 * strlen(r->files[i].name) + 64;
+        }
+        value = vial_result_value(r, &value_len);
+        buf_init(&out, JSON_EXTRA_BYTES + names + r->payload_len + value_len +
                            6 * (r->output[0].len + r->output[1].len));
         json_init(&w, &out, NULL);
         json_begin_object(&w);
         put_text(&w, "status", vial_status_name(r->status));
-        value = vial_result_value(r, &value_len);
+        put_exit_code(&w, r);
         if (value != NULL) {
             json_key(&w, "value");
             json_raw(&w, value, value_len);
@@ -128,9 +169,7 @@ const char *vial_result_json(struct vial_result *r, size_t *len)
         json_key(&w, "calls");
         json_begin_array(&w);
         json_end_array(&w);
-        json_key(&w, "files");
-        json_begin_array(&w);
-        json_end_array(&w);
+        put_files(&w, r);
         put_usage(&w, r);
         put_limits(&w, r);
         json_key(&w, "isolation");

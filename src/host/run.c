@@ -27,8 +27,10 @@
 #include "host/engine.h"
 #include "host/meter.h"
 #include "host/result.h"
+#include "host/run_files.h"
 #include "jail/filter.h"
 #include "policy/limits.h"
+#include "policy/process.h"
 #include "value/cbor.h"
 #include "wire/field.h"
 
@@ -38,7 +40,7 @@ enum {
     TOGETHER_US = 2000, /* how long a cell shares our processor, see sit_together */
     GONE_MS_MAX = 5000, /* a killed process is gone in this time, or the machine is in trouble */
     FLOOD_FACTOR = 16,  /* output beyond so many times its limit ends the run */
-    RECEIVE_BYTES = 65536 + 4096, /* a whole output frame */
+    RECEIVE_BYTES = 65536 + 8192, /* a whole frame of output or of a file */
     KEEP_BYTES = 256 * 1024,      /* a larger receive buffer is given back after the run */
     INPUT_DEPTH_MAX = 512,        /* deeper JSON is an attack on somebody's recursion */
     NAME_BYTES_MAX = 1024,
@@ -138,21 +140,22 @@ static int send_start(struct vial_run *run)
 {
     const struct vial_request *q = &run->request;
     const char *name = q->name != NULL ? q->name : "main.js";
-    char source_head[FIELD_HEAD_BYTES], input_head[FIELD_HEAD_BYTES];
+    char source_head[FIELD_HEAD_BYTES], input_head[FIELD_HEAD_BYTES], stdin_head[FIELD_HEAD_BYTES];
     struct frame_header header = {.type = FRAME_START};
-    struct iovec iov[6];
+    struct iovec iov[8];
     size_t count = 0;
     struct buf fields;
     size_t i;
     int r;
 
-    buf_init(&fields, NAME_BYTES_MAX + 256);
+    buf_init(&fields, NAME_BYTES_MAX + 256 + files_fields_bytes(q));
     r = field_add(&fields, FIELD_NAME, name, strlen(name), NULL);
     r = r < 0 ? r : field_add_u32(&fields, FIELD_WANT_TEXT, q->want_text, NULL);
     r = r < 0 ? r : field_add_u32(&fields, FIELD_TIMERS_MAX, run->limits.timers_max, NULL);
     r = r < 0
             ? r
             : field_add_u32(&fields, FIELD_VALUE_MAX, (uint32_t)run->limits.value_bytes_max, NULL);
+    r = r < 0 ? r : files_add_fields(q, &fields, NULL);
     if (r < 0) {
         buf_release(&fields);
         errno = ENOMEM;
@@ -168,6 +171,11 @@ static int send_start(struct vial_run *run)
             (uint32_t)q->input_len);
         iov[count++] = iov_of(input_head, sizeof(input_head));
         iov[count++] = iov_of(q->input, q->input_len);
+    }
+    if (q->stdin_bytes != NULL) {
+        field_head(stdin_head, FIELD_STDIN, (uint32_t)q->stdin_len);
+        iov[count++] = iov_of(stdin_head, sizeof(stdin_head));
+        iov[count++] = iov_of(q->stdin_bytes, q->stdin_len);
     }
     for (i = 1; i < count; i++) {
         header.len += (uint32_t)iov[i].iov_len;
@@ -223,7 +231,8 @@ static int begin(struct vial_run *run, struct vial_error *err)
     sit_together(run);
     run->started_us = clock_now_us();
     run->memory_next_us = run->started_us + MEMORY_POLL_US;
-    if (send_start(run) < 0 && errno != EPIPE && errno != ECONNRESET) {
+    if ((files_send(&run->request, cell->sock) < 0 || send_start(run) < 0) && errno != EPIPE &&
+        errno != ECONNRESET) {
         return vial__fail_sys(err, errno, "sending the program to its cell");
     }
     return VIAL_OK; /* a cell that died before is noticed when it is listened to */
@@ -314,6 +323,11 @@ static int take_output(struct vial_run *run, struct vial_result *result, const s
 
 enum heard { HEARD_MORE, HEARD_RESULT, HEARD_END, HEARD_NONSENSE, HEARD_FLOOD, HEARD_NOMEM };
 
+static enum heard heard_of(enum files_taken taken)
+{
+    return taken == FILES_TAKEN ? HEARD_MORE : taken == FILES_NOMEM ? HEARD_NOMEM : HEARD_NONSENSE;
+}
+
 /* Takes a result out of the receive buffer, which is the next run's again. */
 static enum heard take_result(struct vial_result *result, const struct frame *f)
 {
@@ -360,6 +374,8 @@ static enum heard listen_once(struct vial_run *run, struct vial_result *result)
         }
         if (r == 1 && f.type == FRAME_RESULT) {
             heard = take_result(result, &f);
+        } else if (r == 1 && f.type == FRAME_FILE) {
+            heard = heard_of(files_take(result, &run->request, f.payload, f.len));
         } else if (r == 1 && take_output(run, result, &f) < 0) {
             heard = HEARD_FLOOD;
         }
@@ -518,6 +534,30 @@ static void release_cell(struct vial_run *run, int suspicious)
 
 /* ---- the public functions ---- */
 
+/* Settles what kind of cell the run is in. */
+static int choose_cell(struct vial_run *run, const struct cell_spec *wanted, struct vial_error *err)
+{
+    const struct vial_request *q = &run->request;
+    int private_root = run->engine->report.entries[LAYER_PRIVATE_ROOT].state != LAYER_OFF;
+    int must = process_needs_files(q) || q->files_mode == VIAL_FILES_ON;
+
+    run->spec = *wanted;
+    run->spec.open_files_max = run->limits.open_files_max;
+    if (wanted->kind == CELL_GUEST && process_wants_files(q)) {
+        if (must && !private_root) {
+            return vial__fail(err, VIAL_E_ISOLATION,
+                "a run with files needs a private root, which this host does not give (level %s)",
+                run->engine->level);
+        }
+        run->spec.profile = private_root ? PROFILE_POSIX : PROFILE_COMPUTE;
+    }
+    if (run->spec.profile == PROFILE_POSIX) {
+        run->spec.files_max = run->limits.files_max;
+        run->spec.disk_bytes_max = run->limits.disk_bytes_max;
+    }
+    return VIAL_OK;
+}
+
 int run_start_in(struct vial_engine *engine, const struct vial_request *request,
     const struct cell_spec *wanted, struct vial_run **ret, struct vial_error *err)
 {
@@ -535,15 +575,11 @@ int run_start_in(struct vial_engine *engine, const struct vial_request *request,
     run->asked_us = clock_now_us();
     r = check_request(&run->request, err);
     r = r < 0 ? r : limits_resolve(run->request.limits, &run->limits, err);
+    r = r < 0 ? r : process_check(&run->request, &run->limits, err);
+    r = r < 0 ? r : choose_cell(run, wanted, err);
     if (r < 0) {
         free(run);
         return r;
-    }
-    run->spec = *wanted;
-    run->spec.open_files_max = run->limits.open_files_max;
-    if (wanted->profile == PROFILE_POSIX) {
-        run->spec.files_max = run->limits.files_max;
-        run->spec.disk_bytes_max = run->limits.disk_bytes_max;
     }
     if (pool_take(engine, &run->spec, 0, &run->cancelled, &run->cell, &run->pidfd, err) == 0) {
         r = begin(run, err);

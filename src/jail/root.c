@@ -29,7 +29,8 @@ static int root_make(void)
         if (mount("vial", PLACES[i], "tmpfs", ROOT_FLAGS, "size=65536,nr_inodes=8,mode=755") == 0) {
             /* The template's umask would keep the users of the cells out. */
             return chdir(PLACES[i]) < 0 || mkdir("home", 0755) < 0 || chmod("home", 0755) < 0 ||
-                           mkdir("home/vial", 0755) < 0 || chmod("home/vial", 0755) < 0
+                           mkdir("home/vial", 0755) < 0 || chmod("home/vial", 0755) < 0 ||
+                           symlink(ROOT_TMP_DIR, "tmp") < 0
                        ? -1
                        : 0;
         }

@@ -4,8 +4,13 @@
 
 #include <stdint.h>
 
+#include "base/name.h"
+
 /* Where a cell with files has them. */
-#define ROOT_WORK_DIR "/home/vial"
+#define ROOT_WORK_DIR FILE_NAME_ROOT
+
+/* What /tmp is a link to: programs expect to find that. It is made when one first asks. */
+#define ROOT_TMP_DIR ROOT_WORK_DIR "/.tmp"
 
 /* Template: replaces everything by an empty tree with one directory for work; the host's files are
  * gone from sight. Needs a mount namespace of its own. 0, or -1 with errno and *ret_undone set: 1

@@ -72,8 +72,9 @@ static const struct limit_row rows[] = {
         .help = "Bytes of all files of a run together, in units of 1,048,576 bytes.",
         .why = "The files live in memory, so the default is half of the default memory; less than"
                " one page of 4096 bytes holds no file at all."},
-    {FIELD(files_max), .flag = "--files", .unit = "files", .flag_factor = 1, .by_default = 4096,
-        .min = 8, .max = 1000000, .status = -1, .at_limit = "creating one more fails with ENOSPC",
+    {FIELD(files_max), .flag = "--file-count", .unit = "files", .flag_factor = 1,
+        .by_default = 4096, .min = 8, .max = 1000000, .status = -1,
+        .at_limit = "creating one more fails with ENOSPC",
         .help = "Files and directories a run may have at once.",
         .why = "The kernel spends about a kilobyte on each that no byte limit counts: a million is"
                " a gigabyte. The cell's own tree needs a few, so less than 8 does not start."},

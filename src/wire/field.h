@@ -33,12 +33,40 @@ enum field_tag {
     FIELD_FRAME_LINE = 26,     /* u32 */
     FIELD_FRAME_COLUMN = 27,   /* u32 */
     FIELD_VALUE_CBOR = 28,     /* instead of VALUE */
+    /* START: the process as the guest sees it */
+    FIELD_ENV = 60,   /* one variable, "NAME=value" */
+    FIELD_ARG = 61,   /* one argument */
+    FIELD_CWD = 62,   /* a name beneath the private directory */
+    FIELD_STDIN = 63, /* bytes */
+    FIELD_OUT = 64,   /* one pattern of files to give back */
+    /* RESULT */
+    FIELD_EXIT_CODE = 70, /* u32 */
+    FIELD_LEFT_OUT =
+        71, /* u32 for each of enum left_out: files that match and are not given back */
+    /* FILE */
+    FIELD_FILE_NAME = 80,
+    FIELD_FILE_MODE = 81, /* u32, permission bits; behind the name */
+    FIELD_FILE_BYTES = 82,
     /* FAILED */
     FIELD_STEP = 40,  /* which step of the confinement */
     FIELD_ERRNO = 41, /* u32 */
 };
 
 enum outcome { OUTCOME_OK = 0, OUTCOME_EXCEPTION = 1 };
+
+/* Why the cell did not give a file back. */
+enum left_out {
+    LEFT_SYMLINK,    /* never followed, never taken */
+    LEFT_SPECIAL,    /* neither a file nor a directory */
+    LEFT_NAME,       /* a name that must not leave the cell, see base/name.h */
+    LEFT_DEEP,       /* more levels of directories than anybody means to have */
+    LEFT_MANY,       /* beyond the number of files or directories that are taken */
+    LEFT_LARGE,      /* beyond the bytes that are taken */
+    LEFT_UNREADABLE, /* the program took the right to read it away, or there is no memory for it */
+    LEFT_COUNT
+};
+
+enum { FILES_OUT_MAX = 1000 }; /* given back by one run; the bytes are at most disk_bytes_max */
 
 enum { FIELD_HEAD_BYTES = 5 };
 

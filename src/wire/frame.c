@@ -17,6 +17,9 @@ static const struct transition TRANSITIONS[] = {
     {PHASE_RUNNING, FRAME_STDOUT, PHASE_RUNNING},
     {PHASE_RUNNING, FRAME_STDERR, PHASE_RUNNING},
     {PHASE_RUNNING, FRAME_RESULT, PHASE_DONE},
+    {PHASE_RUNNING, FRAME_FILE, PHASE_FILES},
+    {PHASE_FILES, FRAME_FILE, PHASE_FILES},
+    {PHASE_FILES, FRAME_RESULT, PHASE_DONE},
 };
 
 static uint64_t frame_len_max(uint8_t type, uint64_t value_bytes_max)
@@ -28,6 +31,8 @@ static uint64_t frame_len_max(uint8_t type, uint64_t value_bytes_max)
     case FRAME_FAILED:
     case FRAME_CANARY:
         return FRAME_SMALL_BYTES_MAX;
+    case FRAME_FILE:
+        return FRAME_FILE_BYTES_MAX;
     case FRAME_RESULT: /* the value and, at most as long, its rendering */
         return 2 * value_bytes_max + FRAME_RESULT_EXTRA_BYTES;
     default:

@@ -20,6 +20,9 @@ enum frame_type {
     FRAME_STDOUT = 5, /* cell to host: bytes the guest printed */
     FRAME_STDERR = 6,
     FRAME_RESULT = 7, /* cell to host: how it ended, as fields */
+    /* Both ways: a piece of a file, as fields. FILE_NAME begins one, FILE_BYTES is added to the one
+     * that was begun last. The host sends them before START, the cell before RESULT. */
+    FRAME_FILE = 20,
 };
 
 /* What the host expects of a cell. */
@@ -28,6 +31,7 @@ enum frame_phase {
     PHASE_WAITING, /* ready in the pool: nothing may come */
     PHASE_RUNNING, /* START was sent */
     PHASE_DONE,    /* RESULT or FAILED came: nothing may come */
+    PHASE_FILES,   /* a FILE came: more of them, and the RESULT */
 };
 
 struct frame_header {
@@ -40,7 +44,9 @@ enum {
     FRAME_HEADER_BYTES = sizeof(struct frame_header),
     /* The cell cuts its output into pieces, so that the host's buffer for a frame stays small. */
     FRAME_OUTPUT_BYTES_MAX = 65536,
-    FRAME_SMALL_BYTES_MAX = 4096, /* FAILED and CANARY */
+    FRAME_SMALL_BYTES_MAX = 4096,   /* FAILED and CANARY */
+    FRAME_FILE_PIECE_BYTES = 65536, /* the bytes in one FILE; the name and heads come on top */
+    FRAME_FILE_BYTES_MAX = FRAME_FILE_PIECE_BYTES + 4096 + 64,
     /* What a result may hold beside the value and its text: an error with its cut texts. */
     FRAME_RESULT_EXTRA_BYTES = 262144,
     /* A start message: source, input and the name. Larger programs are no programs. */

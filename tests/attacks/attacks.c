@@ -7,7 +7,8 @@
  *     / * The attacker wants ... * /
  *
  * Words before limits: are status (names with | between them), value (JSON without spaces), name,
- * message (a part of it, with _ for spaces), dropped, and level. */
+ * message (a part of it, with _ for spaces), dropped, level, and for files out (the pattern that is
+ * asked for), names and outputs (which and how many must come back). */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +58,7 @@ static int take_number(struct attack *a, const char *key, unsigned long v)
         const char *key;
         uint32_t *to;
     } rows[] = {{"wall_ms", &a->wall_ms}, {"cpu_ms", &a->cpu_ms}, {"memory_mb", &a->memory_mb},
-        {"timers", &a->timers}};
+        {"timers", &a->timers}, {"files", &a->files}, {"open_files", &a->open_files}};
     size_t i;
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -68,6 +69,10 @@ static int take_number(struct attack *a, const char *key, unsigned long v)
     }
     if (strcmp(key, "stdout_bytes") == 0) {
         a->stdout_bytes = v;
+        return 0;
+    }
+    if (strcmp(key, "disk_bytes") == 0) {
+        a->disk_bytes = v;
         return 0;
     }
     if (strcmp(key, "value_bytes") == 0) {
@@ -113,6 +118,12 @@ static int take_word(struct attack *a, const char *key, char *value, int in_limi
         a->message = value;
     } else if (strcmp(key, "dropped") == 0) {
         a->dropped = 1;
+    } else if (strcmp(key, "out") == 0) {
+        a->out = value;
+    } else if (strcmp(key, "names") == 0) {
+        a->names = value;
+    } else if (strcmp(key, "outputs") == 0) {
+        a->outputs = (unsigned)strtoul(value, NULL, 10);
     } else if (strcmp(key, "level") == 0) {
         a->levels = (attacks_list_has(value, "full") ? AT_FULL : 0U) |
                     (attacks_list_has(value, "rootless") ? AT_ROOTLESS : 0U) |

@@ -63,6 +63,11 @@ struct attack {
     /* What a script must come to; NULL: anything. */
     const char *value, *name, *message;
     int dropped; /* output must have been dropped */
+
+    /* Files that a script must give back, and no others. */
+    const char *out;   /* the pattern it is asked for; NULL: none */
+    const char *names; /* separated by commas, in their order; NULL: any */
+    unsigned outputs;  /* how many; 0: any number */
 };
 
 /* In mutate.c. Replaces the list of layers that are switched off, for engines made from now on. */

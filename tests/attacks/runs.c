@@ -162,6 +162,8 @@ static struct vial_result *run_script(
     request.source_len = a->source_len;
     request.limits = &limits;
     request.name = "attack.js";
+    request.outs = &a->out;
+    request.outs_count = a->out != NULL ? 1 : 0;
     if (vial_run(s->engine, &request, &result, &err) < 0) {
         (void)snprintf(why, size, "it did not run: %s", err.text);
         return NULL;
@@ -282,6 +284,33 @@ static int judge_usage(const struct suite *s, const struct attack *a,
     return 1;
 }
 
+/* Are the files that came back those that may, and is nothing of the host in them? */
+static int judge_files(
+    const struct attack *a, const struct vial_result *result, char *why, size_t size)
+{
+    size_t count = vial_result_file_count(result), used = 0, i;
+    static char names[64 * 1024];
+    struct vial_file file;
+
+    names[0] = '\0';
+    for (i = 0; i < count && vial_result_file(result, i, &file) == 0; i++) {
+        if (used < sizeof(names)) {
+            used += (size_t)snprintf(
+                names + used, sizeof(names) - used, "%s%s", i > 0 ? "," : "", file.name);
+        }
+        if (memmem(file.bytes, file.len, "root:", 5) != NULL) {
+            (void)snprintf(why, size, "the host's file came back as %s", file.name);
+            return 0;
+        }
+    }
+    if ((a->names != NULL && strcmp(a->names, names) != 0) ||
+        (a->outputs != 0 && a->outputs != count)) {
+        (void)snprintf(why, size, "%zu files came back: %.300s", count, names);
+        return 0;
+    }
+    return 1;
+}
+
 static int judge(const struct suite *s, const struct attack *a, struct vial_result *result,
     char *why, size_t size)
 {
@@ -304,8 +333,8 @@ static int judge(const struct suite *s, const struct attack *a, struct vial_resu
             value != NULL ? value : "nothing", a->value);
         return 0;
     }
-    return judge_error(a, result, why, size) && judge_usage(s, a, result, why, size) &&
-           judge_json(result, why, size);
+    return judge_files(a, result, why, size) && judge_error(a, result, why, size) &&
+           judge_usage(s, a, result, why, size) && judge_json(result, why, size);
 }
 
 static unsigned count_text(const char *text, const char *what)

@@ -30,7 +30,7 @@ def assert_refused(done, *words):
 
 
 LIMIT_FLAGS = ["--wall-ms", "--cpu-ms", "--timers", "--memory-mb", "--stdout-bytes", "--stderr-bytes",
-               "--value-bytes", "--disk-mb", "--files", "--open-files"]
+               "--value-bytes", "--disk-mb", "--file-count", "--open-files"]
 NO_NUMBERS = ["-1", "", "0", "abc", "1.5", "1e3", "0x10", " 5", "99999999999999999999999999",
               "18446744073709551615", "9223372036854775808"]
 
@@ -50,7 +50,7 @@ def test_limits_that_are_none(lonely, flag, number):
     (["-e", "1", "-e", "2"], ["-e was given twice"]),
     (["-e"], ["-e needs a value"]),
     (["-e", "1", "--input"], ["--input needs a value"]),
-    (["-e", "1", "--input", "1", "--input-file", "x"], ["either --input or --input-file"]),
+    (["-e", "1", "--input", "1", "--input-file", "x"], ["one of --input, --input-file"]),
     (["-e", "1", "--input-file", "/no/such"], ["/no/such"]),
     (["-", "--input-file", "-"], ["stdin"]),
     (["--wall-ms"], ["--wall-ms needs a value"]),

@@ -10,8 +10,8 @@ import pytest
 
 from conftest import Vial, children_of, is_alive, wait_until
 
-RESULT_KEYS = {"status", "value", "value_format", "error", "stdout", "stderr", "dropped", "calls", "files", "usage",
-               "limits", "isolation"}
+RESULT_KEYS = {"status", "value", "value_format", "error", "stdout", "stderr", "dropped", "calls", "files",
+               "files_left_out", "exit_code", "usage", "limits", "isolation"}
 ERROR_KEYS = {"name", "message", "stack", "line", "column", "source_line", "frames", "hint"}
 USAGE_KEYS = {"wall_us", "cpu_us", "memory_bytes_peak", "queue_us", "host_us"}
 LIMIT_KEYS = {"wall_ms_max", "cpu_ms_max", "timers_max", "memory_bytes_max", "stdout_bytes_max",

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-enum { VALUE_MAX = 1000, STREAM_MAX = 1 << 20, TYPES_ALL = 256, PHASES = 4 };
+enum { VALUE_MAX = 1000, STREAM_MAX = 1 << 20, TYPES_ALL = 256, PHASES = 5 };
 
 /* The whole of what is allowed, written down a second time: the phase that follows, or -1. */
 static int allowed(int phase, int type)
@@ -23,7 +23,10 @@ static int allowed(int phase, int type)
     case PHASE_RUNNING:
         return type == FRAME_RESULT                           ? PHASE_DONE
                : type == FRAME_STDOUT || type == FRAME_STDERR ? PHASE_RUNNING
+               : type == FRAME_FILE                           ? PHASE_FILES
                                                               : -1;
+    case PHASE_FILES:
+        return type == FRAME_RESULT ? PHASE_DONE : type == FRAME_FILE ? PHASE_FILES : -1;
     default:
         return -1;
     }
@@ -62,6 +65,9 @@ static void each_type_has_its_length(void **state)
         {PHASE_BORN, FRAME_CANARY, FRAME_SMALL_BYTES_MAX},
         {PHASE_RUNNING, FRAME_STDOUT, FRAME_OUTPUT_BYTES_MAX},
         {PHASE_RUNNING, FRAME_STDERR, FRAME_OUTPUT_BYTES_MAX},
+        {PHASE_RUNNING, FRAME_FILE, FRAME_FILE_BYTES_MAX},
+        {PHASE_FILES, FRAME_FILE, FRAME_FILE_BYTES_MAX},
+        {PHASE_FILES, FRAME_RESULT, 2 * VALUE_MAX + FRAME_RESULT_EXTRA_BYTES},
         {PHASE_RUNNING, FRAME_RESULT, 2 * VALUE_MAX + FRAME_RESULT_EXTRA_BYTES},
     };
     struct frame_header header = {.len = 0};

@@ -71,7 +71,9 @@ static int enter_root(void *user)
     for (i = 0; i < sizeof(gone) / sizeof(gone[0]); i++) {
         CHILD_CHECK(access(gone[i], F_OK) < 0 && errno == ENOENT);
     }
-    CHILD_CHECK(entries_of("/") == 1);
+    CHILD_CHECK(entries_of("/") == 2); /* home, and a link that leads into it */
+    CHILD_CHECK(readlink("/tmp", here, sizeof(here)) == (ssize_t)strlen(ROOT_TMP_DIR) &&
+                memcmp(here, ROOT_TMP_DIR, strlen(ROOT_TMP_DIR)) == 0);
     CHILD_CHECK(entries_of("/home") == 1);
     CHILD_CHECK(entries_of(ROOT_WORK_DIR) == 0);
     CHILD_CHECK(getcwd(here, sizeof(here)) != NULL && strcmp(here, "/") == 0);

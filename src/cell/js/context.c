@@ -5,12 +5,14 @@
 
 #include "base/clock.h"
 #include "cell/guest.h"
+#include "cell/js/files.h"
 #include "cell/js/prelude.h"
+#include "cell/js/process.h"
 
 enum { OUTPUT_KEEP_BYTES = 65536 }; /* a larger buffer is given back after the piece is sent */
 
-static const char *const HOOK_NAMES[HOOK_COUNT] = {"start", "completed", "turn", "state", "failure",
-    "pending", "unhandled", "value", "decode", "text", "describe", "warm"};
+static const char *const HOOK_NAMES[HOOK_COUNT] = {"start", "enter", "completed", "turn", "state",
+    "failure", "pending", "unhandled", "value", "decode", "text", "describe", "warm", "exit"};
 
 static JSValueRef native_write(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
     size_t argc, const JSValueRef argv[], JSValueRef *exception)
@@ -128,6 +130,8 @@ static JSObjectRef evaluate_prelude(JSGlobalContextRef ctx, const char **ret_why
     add_native(ctx, native, "proxyTarget", native_proxy_target);
     add_native(ctx, native, "utf8", native_utf8);
     add_native(ctx, native, "text", native_text);
+    js_files_add(ctx, native);
+    js_process_add(ctx, native);
     hooks = JSEvaluateScript(ctx, source, native, url, 1, &exception);
     JSStringRelease(source);
     JSStringRelease(url);

@@ -11,6 +11,7 @@
 /* The functions of the prelude that C calls, in the order of their names in context.c. */
 enum js_hook {
     HOOK_START,
+    HOOK_ENTER,
     HOOK_COMPLETED,
     HOOK_TURN,
     HOOK_STATE,
@@ -22,6 +23,7 @@ enum js_hook {
     HOOK_TEXT,
     HOOK_DESCRIBE,
     HOOK_WARM,
+    HOOK_EXIT,
     HOOK_COUNT
 };
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cell/js/process.h"
 #include "code/script.h"
 #include "wire/field.h"
 
@@ -20,6 +21,14 @@ enum { STATE_VALUE = -1, STATE_FAILED = -2, STATE_STUCK = -3 };
 /* Where in the array of hooks.describe() what is. */
 enum { AT_NAME, AT_MESSAGE, AT_STACK, AT_LINE, AT_COLUMN, AT_HINT, AT_FRAMES, AT_FIRST_FRAME };
 enum { FRAMES_MAX = 50 }; /* the prelude cuts at the same number */
+
+/* The run in progress, for functions that end it from inside. */
+static struct {
+    struct js_context *context;
+    const struct guest_start *start;
+    JSStringRef name;
+    struct buf *result;
+} running;
 
 /* A cell that has no memory for its result ends, and the host says so. */
 static void put(struct buf *result, uint8_t tag, const char *bytes, size_t len)
@@ -234,6 +243,29 @@ static JSValueRef evaluate(struct js_context *c, const struct guest_start *start
     return value;
 }
 
+/* The program, evaluated from inside of a call of the engine: what process.nextTick was given runs
+ * when the program has been evaluated and before promises go on, which they do when C returns. */
+static JSValueRef native_evaluate(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
+    size_t argc, const JSValueRef argv[], JSValueRef *exception)
+{
+    JSValueRef value;
+
+    (void)function;
+    (void)self;
+    (void)argc;
+    (void)argv;
+    value = evaluate(running.context, running.start, running.name, exception);
+    return value != NULL ? value : JSValueMakeUndefined(ctx);
+}
+
+static JSValueRef enter(struct js_context *c, JSValueRef *ret_exception)
+{
+    JSValueRef function = JSObjectMakeFunctionWithCallback(c->ctx, NULL, native_evaluate);
+    JSValueRef value = js_context_call(c, HOOK_ENTER, 1, &function, ret_exception);
+
+    return *ret_exception == NULL ? value : NULL;
+}
+
 /* Runs tasks until there is a value (NULL) or something thrown. */
 static JSValueRef turn_loop(struct js_context *c, JSValueRef completion)
 {
@@ -284,6 +316,36 @@ static JSValueRef add_value(
     return NULL;
 }
 
+/* Lets the guest's handlers of the end run. What is thrown, by them or before. */
+static JSValueRef say_exit(struct js_context *c, JSValueRef thrown, struct buf *result)
+{
+    JSValueRef failed = JSValueMakeBoolean(c->ctx, thrown != NULL);
+    JSValueRef exception;
+    JSValueRef code;
+
+    code = js_context_call(c, HOOK_EXIT, 1, &failed, &exception);
+    if (thrown != NULL || exception != NULL) {
+        return thrown != NULL ? thrown : exception;
+    }
+    put_u32(result, FIELD_EXIT_CODE, (uint32_t)JSValueToNumber(c->ctx, code, NULL) & 255);
+    return NULL;
+}
+
+_Noreturn void js_run_exit(JSContextRef ctx, uint32_t code, JSValueRef thrown)
+{
+    struct buf *result = running.result;
+
+    (void)ctx;
+    buf_clear(result);
+    if (thrown != NULL) {
+        fail(running.context, thrown, result);
+    } else {
+        put_u32(result, FIELD_OUTCOME, OUTCOME_OK);
+        put_u32(result, FIELD_EXIT_CODE, code);
+    }
+    cell_finish(result);
+}
+
 void js_run_nothing(struct js_context *c)
 {
     static const struct guest_start start = {.timers_max = 1, .value_bytes_max = 4096};
@@ -303,6 +365,11 @@ void js_run(struct js_context *c, const struct guest_start *start, struct buf *r
     JSValueRef thrown = NULL;
     JSValueRef value;
 
+    running.context = c;
+    running.start = start;
+    running.name = name;
+    running.result = result;
+    js_process_start(start);
     begin(c, start, name, NULL);
     put_u32(result, FIELD_OUTCOME, OUTCOME_OK);
     if (set_input(c, start) < 0) {
@@ -314,10 +381,11 @@ void js_run(struct js_context *c, const struct guest_start *start, struct buf *r
         JSStringRelease(name);
         return;
     }
-    value = evaluate(c, start, name, &thrown);
+    value = enter(c, &thrown);
     if (value != NULL) {
         thrown = turn_loop(c, value);
     }
+    thrown = say_exit(c, thrown, result);
     /* As text any value can be shown; for a program it may be refused. */
     if (thrown == NULL && start->want_text) {
         thrown = add_value(c, HOOK_TEXT, FIELD_TEXT, result);

@@ -11,4 +11,8 @@ void js_run_nothing(struct js_context *c);
 /* Evaluates, turns the event loop, and adds the fields of the RESULT. */
 void js_run(struct js_context *c, const struct guest_start *start, struct buf *result);
 
+/* Ends the run at once, from a function that the guest called: with this exit code, or, when thrown
+ * is not NULL, as if that had been thrown and not caught. */
+_Noreturn void js_run_exit(JSContextRef ctx, uint32_t code, JSValueRef thrown);
+
 #endif

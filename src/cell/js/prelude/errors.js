@@ -305,6 +305,10 @@ function hintFor(name, message) {
     if (name === "RangeError" && stringStartsWith(message, "Maximum call stack size exceeded")) {
         return "A function probably calls itself without end.";
     }
+    if (stringStartsWith(message, "ENOSPC: ") || stringStartsWith(message, "EFBIG: ")) {
+        return "--disk-mb (disk_bytes_max) and --file-count (files_max) say how much room a run has " +
+            "for files.";
+    }
     if (name !== "ReferenceError" || !stringStartsWith(message, marker)) {
         return "";
     }

@@ -10,6 +10,8 @@
  * or at once when an error is nobody's business: an exception out of a task, which C sees itself,
  * or a rejection without a handler. */
 
+let isIdleSaid = false; /* those who wait for that have been told that nothing is left to do */
+
 const STATE_FINISHED = -1;
 const STATE_FAILED = -2;
 const STATE_STUCK = -3;
@@ -28,6 +30,7 @@ let hasFailed = false;
 let failureReason;
 
 function resetRun() {
+    isIdleSaid = false;
     runNumber++;
     runValue = undefined;
     runWait = WAIT_NONE;
@@ -100,9 +103,19 @@ function runState() {
     }
     const delay = nextTaskDelay();
     if (delay >= 0) {
+        isIdleSaid = false;
         return delay;
     }
-    return runWait === WAIT_PENDING ? STATE_STUCK : STATE_FINISHED;
+    if (runWait === WAIT_PENDING) {
+        return STATE_STUCK;
+    }
+    if (!isIdleSaid && lifecycle.beforeExit !== undefined) {
+        isIdleSaid = true;
+        if (lifecycle.beforeExit()) {
+            return 0; /* once round: it may have found something to do */
+        }
+    }
+    return STATE_FINISHED;
 }
 
 const guestReturn = {
@@ -147,9 +160,18 @@ const hooks = {
     /* A promise settles only after this call has returned, so C is sent round the loop once. */
     completed(value) {
         if (!isReturned) {
-            adoptValue(value);
+            adoptValue(value === lifecycle.process ? undefined : value);
         }
         return !hasFailed && runWait === WAIT_PENDING ? 0 : runState();
+    },
+
+    /* Calls a function of C, which evaluates the program, and what it put off to its end. */
+    enter(evaluate) {
+        const value = evaluate();
+        if (lifecycle.hasTicks) {
+            lifecycle.ticks();
+        }
+        return value;
     },
 
     turn() {
@@ -189,6 +211,10 @@ const hooks = {
 
     describe(error) {
         return describe(error);
+    },
+
+    exit(failed) {
+        return lifecycle.exit === undefined ? 0 : lifecycle.exit(failed);
     },
 
     warm() {

@@ -7,6 +7,17 @@
  * A guest near the end of its stack can make any call in here fail. Each change to the heap is
  * therefore made by one function that calls nothing, and so happens wholly or not at all. */
 
+/* What the guest's `process` adds to the life of a run; surface/node/process.js fills it in.
+ * `beforeExit()` tells whether somebody was told that nothing is left to do; `exit(failed)` tells
+ * those who want to know of the end and gives the exit code; `ticks()` runs what process.nextTick
+ * was given, when `hasTicks` is set. `process` itself is nobody's value: a program that ends with
+ * process.on(...) does not mean to give it. */
+const lifecycle = {
+    __proto__: null, beforeExit: undefined, exit: undefined, ticks: undefined, hasTicks: false,
+    process: undefined,
+};
+native.lifecycle = lifecycle;
+
 const DELAY_MS_MAX = 2147483647;
 
 /* Steps of the guest's clock. Finer ones help mostly those who measure caches. */
@@ -383,6 +394,10 @@ function takeTask() {
 }
 
 function runTask() {
+    if (lifecycle.hasTicks) { /* promises have asked for them */
+        lifecycle.ticks();
+        return;
+    }
     const task = takeTask();
     if (task === undefined) {
         return;
@@ -392,6 +407,9 @@ function runTask() {
         mapDelete(tasksById, task.id);
     }
     apply(task.callback, task.handle, task.args);
+    if (lifecycle.hasTicks) {
+        lifecycle.ticks();
+    }
     if (task.repeats && task.waits && task.slot < 0) {
         schedule(task);
     }
@@ -399,6 +417,9 @@ function runTask() {
 
 /* Milliseconds until a task is due, or -1 when nothing keeps the run alive. */
 function nextTaskDelay() {
+    if (lifecycle.hasTicks) {
+        return 0;
+    }
     if (refCount === 0) {
         return -1;
     }
