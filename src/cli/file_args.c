@@ -206,8 +206,7 @@ static int cut_spec(const char *spec, char *src, char *dst, size_t size)
             return cli_fail(
                 EXIT_USAGE, "--file %s: %s is not inside of " FILE_NAME_ROOT, spec, colon + 1);
         }
-        memcpy(dst, beneath, beneath_len);
-        dst[beneath_len] = '\0';
+        (void)snprintf(dst, size, "%.*s", (int)beneath_len, beneath);
     }
     return 0;
 }
