@@ -109,10 +109,11 @@ static void cell_failed(const char *step, int sys)
 /* Makes the private directory as programs expect one. */
 static int cell_open_files(struct files_in *in)
 {
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
     int root;
 
     (void)umask(022);
-    (void)signal(SIGXFSZ, SIG_IGN); /* a file that would be too large is an error, EFBIG */
+    (void)sigaction(SIGXFSZ, &ignore, NULL); /* a file that would be too large is an error, EFBIG */
     root = open(ROOT_WORK_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (root < 0) {
         return -1;

@@ -147,26 +147,23 @@ static int read_directory(struct file_args *files, struct buf *pending, const ch
 static int read_tree(
     struct file_args *files, const char *path, const char *name, const struct vial_limits *limits)
 {
+    char *next_path, *next_name;
     struct buf pending;
-    char *copy;
     size_t at = 0;
     int code;
 
     buf_init(&pending, PENDING_BYTES_MAX);
     code = read_directory(files, &pending, path, name, limits);
-    while (code == 0 && at < pending.len) {
-        size_t path_len = strlen(pending.data + at) + 1;
-        size_t name_len = strlen(pending.data + at + path_len) + 1;
-
-        copy = malloc(path_len + name_len); /* the list moves when it grows */
-        if (copy == NULL) {
-            code = cli_fail(EXIT_OUR_FAILURE, "no memory for %s", path);
-            break;
-        }
-        memcpy(copy, pending.data + at, path_len + name_len);
-        at += path_len + name_len;
-        code = read_directory(files, &pending, copy, copy + path_len, limits);
-        free(copy);
+    while (code == 0 && at < pending.len) { /* copies: the list moves when it grows */
+        next_path = strdup(pending.data + at);
+        at += strlen(pending.data + at) + 1;
+        next_name = strdup(pending.data + at);
+        at += strlen(pending.data + at) + 1;
+        code = next_path == NULL || next_name == NULL
+                   ? cli_fail(EXIT_OUR_FAILURE, "no memory for %s", path)
+                   : read_directory(files, &pending, next_path, next_name, limits);
+        free(next_path);
+        free(next_name);
     }
     buf_release(&pending);
     return code;
@@ -206,8 +203,7 @@ static int cut_spec(const char *spec, char *src, char *dst, size_t size)
             return cli_fail(
                 EXIT_USAGE, "--file %s: %s is not inside of " FILE_NAME_ROOT, spec, colon + 1);
         }
-        memcpy(dst, beneath, beneath_len);
-        dst[beneath_len] = '\0';
+        (void)snprintf(dst, size, "%.*s", (int)beneath_len, beneath);
     }
     return 0;
 }

@@ -65,9 +65,9 @@ struct attack {
     int dropped; /* output must have been dropped */
 
     /* Files that a script must give back, and no others. */
+    unsigned outputs;  /* how many; 0: any number */
     const char *out;   /* the pattern it is asked for; NULL: none */
     const char *names; /* separated by commas, in their order; NULL: any */
-    unsigned outputs;  /* how many; 0: any number */
 };
 
 /* In mutate.c. Replaces the list of layers that are switched off, for engines made from now on. */

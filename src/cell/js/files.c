@@ -41,7 +41,7 @@ static void make_tmp(const char *path)
 {
     static int made;
 
-    if (!made && strncmp(path, "/tmp", 4) == 0 && (path[4] == '/' || path[4] == '\0')) {
+    if (!made && (strcmp(path, "/tmp") == 0 || strncmp(path, "/tmp/", 5) == 0)) {
         made = mkdir(ROOT_TMP_DIR, 0777) == 0 || errno == EEXIST;
     }
 }

@@ -148,6 +148,9 @@ function resetAll(timers, bytes, name, insertions) {
     resetTimers(timers);
     setSource(name, insertions);
     valueBytesMax = bytes;
+    if (lifecycle.start !== undefined) {
+        lifecycle.start();
+    }
 }
 
 const hooks = {

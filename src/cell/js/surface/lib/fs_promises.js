@@ -6,7 +6,6 @@ const EventEmitter = require("events");
 const core = require("./fs_core.js");
 const { openDirectory } = require("./fs_dir.js");
 const { promiseLater } = require("./fs_later.js");
-const { ReadStream, WriteStream } = require("./fs_streams.js");
 
 const { constants, operations, toOptions, withCode } = core;
 const READ_BYTES = 16384;
@@ -168,11 +167,13 @@ class FileHandle extends EventEmitter {
     }
 
     createReadStream(options) {
+        const { ReadStream } = require("./fs_streams.js");
         const stream = new ReadStream(undefined, { ...toOptions(options, {}), fd: this.#fd });
         return this.#follow(stream, options);
     }
 
     createWriteStream(options) {
+        const { WriteStream } = require("./fs_streams.js");
         const stream = new WriteStream(undefined, { ...toOptions(options, {}), fd: this.#fd });
         return this.#follow(stream, options);
     }

@@ -6,8 +6,6 @@ const { Buffer } = require("buffer");
 const core = require("../lib/fs_core.js");
 const { Dir, openDirectory } = require("../lib/fs_dir.js");
 const { requireCallback, callLater } = require("../lib/fs_later.js");
-const promises = require("../lib/fs_promises.js");
-const { ReadStream, WriteStream } = require("../lib/fs_streams.js");
 
 const { constants, operations, toFd, toPath, withCode } = core;
 const promisifyCustom = Symbol.for("nodejs.util.promisify.custom");
@@ -151,10 +149,10 @@ fs.opendirSync = function opendirSync(path, options) {
 fs.opendir = withCallback("opendir", openDirectory);
 
 fs.createReadStream = function createReadStream(path, options) {
-    return new ReadStream(path, options);
+    return new fs.ReadStream(path, options);
 };
 fs.createWriteStream = function createWriteStream(path, options) {
-    return new WriteStream(path, options);
+    return new fs.WriteStream(path, options);
 };
 
 function noWatching() {
@@ -173,16 +171,33 @@ Object.assign(fs, {
     Dirent: core.Dirent,
     Stats: core.Stats,
     Dir,
-    ReadStream,
-    WriteStream,
-    FileReadStream: ReadStream,
-    FileWriteStream: WriteStream,
     F_OK: constants.F_OK,
     R_OK: constants.R_OK,
     W_OK: constants.W_OK,
     X_OK: constants.X_OK,
     constants,
-    promises,
 });
+
+/* Streams and promises bring more modules with them: those who use them wait for that, not all. */
+function defineLazily(name, make) {
+    Object.defineProperty(fs, name, {
+        enumerable: true,
+        configurable: true,
+        get() {
+            const value = make();
+            fs[name] = value;
+            return value;
+        },
+        set(value) {
+            Object.defineProperty(fs, name,
+                { value, writable: true, enumerable: true, configurable: true });
+        },
+    });
+}
+defineLazily("ReadStream", () => require("../lib/fs_streams.js").ReadStream);
+defineLazily("WriteStream", () => require("../lib/fs_streams.js").WriteStream);
+defineLazily("FileReadStream", () => fs.ReadStream);
+defineLazily("FileWriteStream", () => fs.WriteStream);
+defineLazily("promises", () => require("../lib/fs_promises.js"));
 
 module.exports = fs;

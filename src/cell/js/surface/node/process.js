@@ -23,25 +23,44 @@ Object.defineProperty(Process, "name", { value: "process" });
 Object.defineProperty(process, Symbol.toStringTag,
     { value: "process", writable: false, enumerable: false, configurable: true });
 
+/* The state of the run. */
+let exitCode;
+let isExiting = false;
+let ticks = [];
+
 /* ---- what the run was given ---- */
 
-/* A property that is made when it is first looked at: the template has no run to know it from. */
+/* A property that is made when it is first looked at: the template has no run to know it from. What
+ * was looked at in the template is made anew for a run. */
+const lookedAt = [];
+
 function defineLazy(name, make) {
     Object.defineProperty(process, name, {
         enumerable: true,
         configurable: true,
         get() {
             const value = make();
-            Object.defineProperty(process, name,
-                { value, writable: true, enumerable: true, configurable: true });
+            process[name] = value;
             return value;
         },
         set(value) {
+            lookedAt.push([name, make]);
             Object.defineProperty(process, name,
                 { value, writable: true, enumerable: true, configurable: true });
         },
     });
 }
+
+lifecycle.start = () => {
+    exitCode = undefined;
+    isExiting = false;
+    ticks = [];
+    lifecycle.hasTicks = false;
+    while (lookedAt.length > 0) {
+        const [name, make] = lookedAt.pop();
+        defineLazy(name, make);
+    }
+};
 
 /* Values of variables are strings, whatever is assigned. */
 const ENV_TRAPS = {
@@ -128,9 +147,6 @@ process.umask = function umask(mask) {
 
 /* ---- the end ---- */
 
-let exitCode;
-let isExiting = false;
-
 function toExitCode(value, name) {
     if (value === undefined || value === null) {
         return undefined;
@@ -204,8 +220,6 @@ lifecycle.exit = (failed) => announceExit(failed ? 1 : exitCode ?? 0) & 255;
  *
  * The prelude runs them when a task is over and before promises go on, and, for those that promises
  * asked for, when no promise can go on any more. */
-
-let ticks = [];
 
 lifecycle.ticks = () => {
     while (ticks.length > 0) {
