@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -261,6 +262,65 @@ void raw_forge(uint64_t how)
     } else { /* noise, whose type is none, so that it is never by chance something */
         bytes_len = getrandom(bytes, 4096, 0) == 4096 ? 4096 : 8;
         bytes[4] = 0;
+    }
+    send_forgery();
+    stall();
+}
+
+static void forge_file(const char *name, uint32_t len)
+{
+    static const char nothing[FRAME_FILE_PIECE_BYTES];
+    uint32_t name_len = (uint32_t)strlen(name);
+
+    forge_header(FRAME_FILE, 2 * FIELD_HEAD_BYTES + name_len + len);
+    forge_field(FIELD_FILE_NAME, name, name_len);
+    forge_field(FIELD_FILE_BYTES, nothing, len);
+}
+
+/* Outputs that no collector of ours sends. The run asks for "*", unless how is 0. */
+void raw_forge_files(uint64_t how)
+{
+    char name[16];
+    unsigned i;
+
+    switch (how) {
+    case 0: /* of a run that has none */
+        forge_file("x", 1);
+        break;
+    case 1: /* beside the directory they go to */
+        forge_file("../../../../tmp/x", 1);
+        break;
+    case 2:
+        forge_file("/etc/cron.d/x", 1);
+        break;
+    case 3: /* one that was not asked for */
+        forge_file("a/b", 1);
+        break;
+    case 4: /* twice the same */
+        forge_file("x", 1);
+        forge_file("x", 1);
+        break;
+    case 5: /* more bytes than the disk could have */
+        forge_file("x", FRAME_FILE_PIECE_BYTES);
+        forge_file("y", FRAME_FILE_PIECE_BYTES);
+        break;
+    case 6: /* more files than anybody takes */
+        for (i = 0; i <= FILES_OUT_MAX; i++) {
+            (void)snprintf(name, sizeof(name), "f%u", i);
+            forge_file(name, 0);
+        }
+        break;
+    case 7: /* output behind them */
+        forge_file("x", 1);
+        forge_header(FRAME_STDOUT, 0);
+        break;
+    case 8: /* a name that drives a terminal */
+        forge_file("\x1b[2J", 1);
+        break;
+    default: /* bytes of no file */
+        forge_header(FRAME_FILE, FIELD_HEAD_BYTES + 1);
+        forge_field(FIELD_FILE_BYTES, "x", 1);
+        break;
     }
     send_forgery();
     stall();

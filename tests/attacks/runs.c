@@ -135,6 +135,8 @@ struct vial_result *runs_raw(struct suite *s, const struct attack *a, char *why,
     request.source = "1";
     request.source_len = 1;
     request.limits = &limits;
+    request.outs = &a->out;
+    request.outs_count = a->out != NULL ? 1 : 0;
     spec.attack = (uint32_t)(a - s->attacks);
     spec.disk_bytes_max = argument_of(s, a); /* see attack_arm */
     r = run_start_in(s->engine, &request, &spec, &run, &err);
