@@ -118,7 +118,6 @@ function installGlobals() {
     deleteProperty(globalThis, "WebAssembly");
     defineHidden(globalThis, "Proxy", Proxy);
     defineHidden(globalThis, "console", guestConsole);
-    defineHidden(globalThis, "performance", guestPerformance);
     defineHidden(globalThis, "__return", guestReturn);
     const names = objectKeys(guestTimers);
     for (let i = 0; i < names.length; i++) {
@@ -126,6 +125,7 @@ function installGlobals() {
     }
     mapSet(builtinPrototypes, Timeout.prototype, "Timeout");
     mapSet(builtinPrototypes, Immediate.prototype, "Immediate");
+    installSurface();
     globalNames = listOf(getOwnPropertyNames(globalThis));
 }
 
