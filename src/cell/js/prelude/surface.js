@@ -17,7 +17,7 @@ const surfaceGlobals = {
     CompressionStream: "web/streams",
     CountQueuingStrategy: "web/streams",
     Crypto: "web/crypto",
-    CryptoKey: "web/crypto",
+    CryptoKey: "web/subtle",
     CustomEvent: "web/events",
     DOMException: "web/events",
     DecompressionStream: "web/streams",
@@ -37,7 +37,7 @@ const surfaceGlobals = {
     ReadableStreamDefaultReader: "web/streams",
     Request: "web/fetch",
     Response: "web/fetch",
-    SubtleCrypto: "web/crypto",
+    SubtleCrypto: "web/subtle",
     TextDecoder: "web/encoding",
     TextDecoderStream: "web/streams",
     TextEncoder: "web/encoding",
@@ -52,7 +52,6 @@ const surfaceGlobals = {
     atob: "web/encoding",
     btoa: "web/encoding",
     crypto: "web/crypto",
-    performance: "web/performance",
     process: "node/process",
     structuredClone: "web/clone",
 };
@@ -94,6 +93,10 @@ const surfaceModules = {
     zlib: "node/zlib",
 };
 
+/* Members of performance besides the clock. */
+const performanceMembers = ["mark", "measure", "getEntries", "getEntriesByName", "getEntriesByType",
+    "clearMarks", "clearMeasures"];
+
 /* Modules that cannot exist here: they can be imported, and say so when they are used. */
 const absentModules = {
     __proto__: null,
@@ -121,10 +124,12 @@ const surfaceTools = {
     __proto__: null,
     builtinNames: surfaceBuiltinNames,
     console: guestConsole,
+    createRequire: () => plainRequire,
     fail: recordFailure,
     formatArguments,
     g: ownGlobals,
     inspect: guestInspect,
+    isLoaded: (name) => loadedTexts[name] !== undefined,
     isProxy: (value) => isObject(value) && nativeProxyTarget(value) !== null,
     kindOf,
     load: loadText,
@@ -141,6 +146,9 @@ const surfaceTools = {
         }
     },
     require: surfaceRequire,
+    setCallbackWrapper: (wrapper) => {
+        wrapCallback = wrapper;
+    },
     /* A class without instances, for packages that ask whether something is one. */
     SharedArrayBuffer: class {
         get byteLength() {
@@ -221,24 +229,27 @@ function installSurface() {
         defineLazily(globalThis, names[i], (name) => ownGlobals[name]);
     }
     defineHidden(globalThis, "global", globalThis);
+    defineHidden(globalThis, "performance", guestPerformance);
+    for (const name of performanceMembers) {
+        defineLazily(Performance.prototype, name, () => loadText("web/performance").members[name]);
+    }
+    ownGlobals.performance = guestPerformance;
     ownGlobals.console = guestConsole;
     const timers = objectKeys(guestTimers);
     for (let i = 0; i < timers.length; i++) {
         ownGlobals[timers[i]] = guestTimers[timers[i]];
     }
-    installRequire();
+    defineHidden(globalThis, "require", plainRequire);
 }
 
 /* Only the built-in modules, until there is a module loader. To be replaced by it. */
-function installRequire() {
-    defineHidden(globalThis, "require", (name) => {
-        const text = `${name}`;
-        const found = surfaceBuiltin(stringStartsWith(text, "node:") ? stringSlice(text, 5) : text);
-        if (found === undefined) {
-            const error = new ErrorClass(`Cannot find module '${text}'`);
-            error.code = "MODULE_NOT_FOUND";
-            throw error;
-        }
-        return found;
-    });
+function plainRequire(name) {
+    const text = `${name}`;
+    const found = surfaceBuiltin(stringStartsWith(text, "node:") ? stringSlice(text, 5) : text);
+    if (found === undefined) {
+        const error = new ErrorClass(`Cannot find module '${text}'`);
+        error.code = "MODULE_NOT_FOUND";
+        throw error;
+    }
+    return found;
 }

@@ -1,0 +1,2 @@
+/* fs.js - a stand-in: runs have no files yet. */
+module.exports = {};
