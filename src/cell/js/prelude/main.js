@@ -191,6 +191,7 @@ const hooks = {
         muted = true;
         try {
             warmUp();
+            warmSurface();
         } finally {
             muted = false;
             resetAll(0, 0, "", undefined);

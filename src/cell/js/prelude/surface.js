@@ -122,7 +122,7 @@ const ownGlobals = { __proto__: null };
 /* What the bundled code is given besides require. */
 const surfaceTools = {
     __proto__: null,
-    builtinNames: surfaceBuiltinNames,
+    builtinNames: objectKeys(surfaceModules).concat(objectKeys(absentModules)),
     console: guestConsole,
     createRequire: () => plainRequire,
     fail: recordFailure,
@@ -158,6 +158,20 @@ const surfaceTools = {
     timers: guestTimers,
 };
 
+/* Where a name is in use twice in a text, the bundler adds to it ("URL2", "_Blob"); the classes are called by
+ * their names again here. Exports of web texts are getters of the bundler; others may be lazy. */
+function restoreNames(text, exports) {
+    const keys = objectKeys(exports);
+    for (let i = 0; i < keys.length; i++) {
+        const value = stringStartsWith(text, "web/") ? exports[keys[i]] : ownData(exports, keys[i]);
+        const name = typeof value === "function" ? ownData(value, "name") : undefined;
+        if (name !== undefined && name !== keys[i] && (name === `_${keys[i]}` || name === `${keys[i]}2` ||
+            name === `${keys[i]}3`)) {
+            defineProperty(value, "name", { __proto__: null, value: keys[i], configurable: true });
+        }
+    }
+}
+
 /* The exports of a bundled module, evaluated at the first call. Cycles work as they do in Node. */
 function loadText(name) {
     const loaded = loadedTexts[name];
@@ -172,6 +186,7 @@ function loadText(name) {
     loadedTexts[name] = module;
     try {
         evaluate(module, module.exports, surfaceRequire, surfaceTools);
+        restoreNames(name, module.exports);
     } catch (error) {
         deleteProperty(loadedTexts, name);
         throw error;
@@ -240,6 +255,7 @@ function installSurface() {
         ownGlobals[timers[i]] = guestTimers[timers[i]];
     }
     defineHidden(globalThis, "require", plainRequire);
+    defineProperty(plainRequire, "name", { __proto__: null, value: "require", configurable: true });
 }
 
 /* Only the built-in modules, until there is a module loader. To be replaced by it. */
@@ -252,4 +268,66 @@ function plainRequire(name) {
         throw error;
     }
     return found;
+}
+
+/* In the template: loads what many programs use and calls it once, so that runs find it compiled. What is large
+ * and rare (streams, digests, compression, requests) stays a text: every megabyte of heap costs each cell time. */
+function warmSurface() {
+    const names = ["AbortController", "AbortSignal", "Buffer", "DOMException", "Event", "EventTarget", "TextDecoder",
+        "TextEncoder", "URL", "URLSearchParams", "atob", "btoa", "crypto", "process", "structuredClone"];
+    for (let i = 0; i < names.length; i++) {
+        globalThis[names[i]];
+    }
+    warmWeb(ownGlobals);
+    warmNode(ownGlobals);
+}
+
+function warmWeb({ URL, URLSearchParams, TextEncoder, TextDecoder, AbortController, structuredClone, crypto, atob, btoa }) {
+    const url = new URL("../b?x=1&y=%20#z", "https://user@example.org:8080/a/c");
+    url.searchParams.append("q", "a b");
+    url.pathname = "/p";
+    `${url.href}${url.host}${url.origin}${url.protocol}${url.search}${url.hash}`;
+    `${new URLSearchParams({ a: "1" })}`;
+    const params = new URLSearchParams("a=1&b=2");
+    params.get("a");
+    params.forEach(() => {});
+    new TextDecoder().decode(new TextEncoder().encode("t\u00e9xt"));
+    const controller = new AbortController();
+    controller.signal.addEventListener("abort", () => {});
+    controller.abort();
+    structuredClone({ a: [1, new Map([[1, new Set([2])]]), new Date(0)], b: new Uint8ArrayClass(2) });
+    crypto.randomUUID();
+    crypto.getRandomValues(new Uint8ArrayClass(4));
+    atob(btoa("text"));
+}
+
+function warmNode({ Buffer }) {
+    const bytes = Buffer.concat([Buffer.from("t\u00e9xt"), Buffer.from("dGV4dA==", "base64"), Buffer.alloc(2)]);
+    `${bytes}${bytes.toString("hex")}${bytes.toString("base64")}`;
+    bytes.readUInt16BE(0);
+    bytes.writeUInt8(1, 0);
+    bytes.subarray(1).equals(bytes.slice(1));
+    const path = surfaceBuiltin("path");
+    path.resolve(path.join("a", "..", "b"), path.basename("/c/d.js", ".js"));
+    path.relative("/a/b", "/a/c");
+    path.extname(path.dirname("/a/b.c/d"));
+    const EventEmitter = surfaceBuiltin("events");
+    class Emitter extends EventEmitter {}
+    const emitter = new Emitter();
+    emitter.once("x", () => {});
+    emitter.on("x", () => {});
+    emitter.emit("x", 1);
+    emitter.off("x", () => {});
+    const util = surfaceBuiltin("util");
+    util.inspect({ a: util.format("%s", 1) }, { depth: 0 });
+    util.promisify((callback) => callback(null, 1))();
+    util.isDeepStrictEqual({ a: [1] }, { a: [1] });
+    const assert = surfaceBuiltin("assert");
+    assert.deepStrictEqual({ a: 1 }, { a: 1 });
+    assert.strictEqual(1, 1);
+    assert.throws(() => {
+        throw new TypeErrorClass("warm");
+    }, TypeErrorClass);
+    surfaceBuiltin("url").parse("http://a.b/c?d=e");
+    surfaceBuiltin("querystring").parse("a=1");
 }

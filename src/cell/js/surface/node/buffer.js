@@ -5,6 +5,7 @@ import { ASCII, LATIN1, UTF16LE, UTF8, bytesOf, decode, encode } from "../lib/en
 import { checkInteger, invalidArgType, makeError, outOfRange } from "../lib/errors.js";
 
 const Buffer = PackageBuffer;
+Object.defineProperty(Buffer, "name", { value: "Buffer", configurable: true }); /* the bundler renames it */
 const kStringMaxLength = 536870888;
 
 const inspectSymbol = Symbol.for("nodejs.util.inspect.custom");
