@@ -1,4 +1,5 @@
 /* clone.js - structuredClone: the structured clone algorithm for what a realm of its own has. */
+import { makeError } from "../lib/errors.js";
 
 const ERROR_CLASSES = {
     __proto__: null, Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError,
@@ -154,7 +155,7 @@ function clone(value, memory, transferred) {
 
 export function structuredClone(value, options = undefined) {
     if (arguments.length === 0) {
-        throw new TypeError("The \"value\" argument must be specified");
+        throw makeError(TypeError, "ERR_MISSING_ARGS", 'The "value" argument must be specified');
     }
     const transfer = [...options?.transfer ?? []];
     if (transfer.length === 0) {

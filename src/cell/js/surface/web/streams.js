@@ -2,6 +2,7 @@
  * belong to other standards: text and compression. */
 import * as streams from "web-streams-polyfill";
 import { bytesOf } from "../lib/encodings.js";
+import { invalidArgValue } from "../lib/errors.js";
 
 export * from "web-streams-polyfill";
 const { ReadableStream, TransformStream } = streams;
@@ -112,8 +113,7 @@ const FORMATS = {
 function zlibTransformer(format, direction) {
     const kinds = FORMATS[`${format}`];
     if (kinds === undefined) {
-        throw new TypeError(`The argument 'format' must be one of: 'deflate', 'deflate-raw', 'gzip'. ` +
-            `Received '${format}'`);
+        throw invalidArgValue("format", format, "must be one of: 'deflate', 'deflate-raw', 'gzip'");
     }
     const pieces = [];
     let worker;

@@ -7,6 +7,7 @@ import { sha1 } from "@noble/hashes/legacy.js";
 import { pbkdf2Async } from "@noble/hashes/pbkdf2.js";
 import { sha256, sha384, sha512 } from "@noble/hashes/sha2.js";
 import { bytesOf } from "../lib/encodings.js";
+import { invalidArgType } from "../lib/errors.js";
 import { fromBase64url, toBase64url } from "../lib/jwk.js";
 
 const KEY = Symbol("subtle");
@@ -31,7 +32,7 @@ function fail(name, message) {
 function bytes(value, what) {
     const view = bytesOf(value);
     if (view === undefined) {
-        throw new TypeError(`${what} must be an ArrayBuffer or a view of one`);
+        throw invalidArgType(what, ["ArrayBuffer", "Buffer", "TypedArray", "DataView"], value);
     }
     return view;
 }
