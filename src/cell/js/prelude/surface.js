@@ -249,6 +249,11 @@ function installSurface() {
         defineLazily(Performance.prototype, name, () => loadText("web/performance").members[name]);
     }
     ownGlobals.performance = guestPerformance;
+    for (const name of ["dispose", "asyncDispose"]) { /* as Node 20 has them; the engine does not yet */
+        if (Symbol[name] === undefined) {
+            defineProperty(Symbol, name, { __proto__: null, value: Symbol(`Symbol.${name}`) });
+        }
+    }
     ownGlobals.console = guestConsole;
     const timers = objectKeys(guestTimers);
     for (let i = 0; i < timers.length; i++) {

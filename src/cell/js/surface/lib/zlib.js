@@ -51,7 +51,7 @@ export function makeWorker(kind, options, onPiece) {
                 throw zlibError(stream.err === constants.Z_NEED_DICT ? constants.Z_NEED_DICT : stream.err,
                     reasonOf(stream));
             }
-            if (mode === true && Class === Inflate && !stream.ended && !isOver) {
+            if (stream.err === constants.Z_BUF_ERROR && Class === Inflate) {
                 throw zlibError(constants.Z_BUF_ERROR, "unexpected end of file");
             }
         },

@@ -93,11 +93,11 @@ function messageFor(actual, expected, operator) {
     if (operator.startsWith("not") && HEADS[operator] !== undefined) {
         return notMessage(actual, operator);
     }
+    if (operator === "deepEqual") {
+        return `${HEADS.deepEqual}\n\n${show(actual)}\n\nshould loosely deep-equal\n\n${show(expected)}`;
+    }
     const left = vial.inspect(actual, { customInspect: false });
     const right = vial.inspect(expected, { customInspect: false });
-    if (operator === "deepEqual") {
-        return `${HEADS.deepEqual}\n\n${left}\n\nshould loosely deep-equal\n\n${right}`;
-    }
     return `${left} ${operator} ${right}`;
 }
 

@@ -2,7 +2,7 @@
  * class that are younger than the package. */
 import { Buffer as PackageBuffer, kMaxLength, SlowBuffer, INSPECT_MAX_BYTES } from "package-buffer";
 import { ASCII, LATIN1, UTF16LE, UTF8, bytesOf, decode, encode } from "../lib/encodings.js";
-import { checkInteger, invalidArgType, makeError, outOfRange } from "../lib/errors.js";
+import { checkInteger, invalidArgType, makeError, outOfRange, received } from "../lib/errors.js";
 
 const Buffer = PackageBuffer;
 Object.defineProperty(Buffer, "name", { value: "Buffer", configurable: true }); /* the bundler renames it */
@@ -75,11 +75,12 @@ function define(object, members) {
     }
 }
 
+const packageIndexOf = Buffer.prototype.indexOf;
 const packageFill = Buffer.prototype.fill;
 
 function noSource(value) {
-    return invalidArgType("first argument", ["string", "Buffer", "ArrayBuffer", "Array",
-        "Array-like Object"], value);
+    return makeError(TypeError, "ERR_INVALID_ARG_TYPE", "The first argument must be of type string or an " +
+        `instance of Buffer, ArrayBuffer, or Array or an Array-like Object.${received(value)}`);
 }
 
 define(Buffer, {
@@ -104,8 +105,7 @@ define(Buffer, {
         if (value === null || value === undefined || typeof value === "number" ||
             typeof value === "boolean" || typeof value === "bigint" || typeof value === "symbol" ||
             typeof value === "function") {
-            throw invalidArgType("first argument", ["string", "Buffer", "ArrayBuffer", "Array",
-                "Array-like Object"], value);
+            throw noSource(value);
         }
         if (value instanceof Uint8Array) {
             return asBuffer(new Uint8Array(value));
@@ -290,6 +290,10 @@ define(Buffer.prototype, {
         }
         return compareBytes(this.subarray(start, end), target.subarray(targetStart, targetEnd));
     },
+    indexOf(value, offset = undefined, encoding = undefined) {
+        return value === "" ? Math.min(Math.max(Math.trunc(offset) || 0, 0), this.length)
+            : Reflect.apply(packageIndexOf, this, [value, offset, encoding]);
+    },
     toLocaleString(...args) {
         return this.toString(...args);
     },
@@ -319,12 +323,23 @@ Object.defineProperty(Buffer.prototype, inspectSymbol, {
         for (const key of this.length > 10000 ? [] : extra) {
             text += `${text === "" ? "" : ", "}${key}: ${inspect(this[key], options)}`;
         }
-        return `<${this.constructor.name}${text === "" ? "" : ` ${text}`}>`;
+        return `<${this.constructor.name} ${text}>`;
     },
     writable: true,
     configurable: true,
 });
 delete Buffer.prototype.inspect;
+
+for (const bits of [16, 32, 64]) {
+    const swap = Buffer.prototype[`swap${bits}`];
+    define(Buffer.prototype, { [`swap${bits}`]() {
+        if (this.length % (bits / 8) !== 0) {
+            throw makeError(RangeError, "ERR_INVALID_BUFFER_SIZE",
+                `Buffer size must be a multiple of ${bits}-bits`);
+        }
+        return Reflect.apply(swap, this, []);
+    } });
+}
 
 /* Reading and writing numbers: the package says less than Node about what is wrong. */
 function checkPlace(buffer, offset, size) {

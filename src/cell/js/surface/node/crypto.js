@@ -129,7 +129,7 @@ class Hmac extends Digester {
         checkString(algorithm, "hmac");
         const hash = findHash(algorithm);
         if (hash === undefined) {
-            throw makeError(Error, "ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${algorithm}`);
+            throw makeError(TypeError, "ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${algorithm}`);
         }
         super(nobleHmac.create(hash, dataBytes(key, "key", options?.encoding)), options);
     }

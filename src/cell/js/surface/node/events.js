@@ -55,6 +55,16 @@ hide(EventEmitter.prototype, {
     },
 });
 
+for (const name of ["addListener", "once", "prependListener", "prependOnceListener", "removeListener"]) {
+    const add = EventEmitter.prototype[name];
+    hide(EventEmitter.prototype, { [name](type, listener) {
+        checkFunction(listener, "listener");
+        return Reflect.apply(add, this, [type, listener]);
+    } });
+}
+EventEmitter.prototype.on = EventEmitter.prototype.addListener;
+EventEmitter.prototype.off = EventEmitter.prototype.removeListener;
+
 const { init } = EventEmitter;
 EventEmitter.init = function initialize(options) {
     Reflect.apply(init, this, []);
@@ -216,7 +226,7 @@ function addAbortListener(signal, listener) {
     } else {
         undo = listen(signal, "abort", listener, { once: true });
     }
-    return { [Symbol.dispose ?? Symbol.for("nodejs.dispose")]: undo };
+    return { [Symbol.dispose]: undo };
 }
 
 /* Where work that an emitter does belongs to; it runs in the context in which it was made. */

@@ -1,5 +1,5 @@
 /* stream.js - the package readable-stream, which is Node's own streams, and bridges to web streams. */
-import Stream from "readable-stream";
+import Stream from "readable-stream/lib/stream.js";
 
 const { Duplex, Readable, Writable } = Stream;
 

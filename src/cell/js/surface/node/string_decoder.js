@@ -1,10 +1,14 @@
 /* string_decoder.js - the package string_decoder, with base64url. */
 import { StringDecoder as PackageDecoder } from "package-string_decoder";
+import { makeError } from "../lib/errors.js";
 
 class StringDecoder extends PackageDecoder {
     #isUrl;
 
     constructor(encoding = "utf8") {
+        if (!Buffer.isEncoding(encoding)) {
+            throw makeError(TypeError, "ERR_UNKNOWN_ENCODING", `Unknown encoding: ${encoding}`);
+        }
         const isUrl = `${encoding}`.toLowerCase() === "base64url";
         super(isUrl ? "base64" : encoding);
         this.#isUrl = isUrl;

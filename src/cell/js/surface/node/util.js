@@ -33,6 +33,12 @@ function promisify(original) {
 }
 promisify.custom = customPromisify;
 
+for (const name of ["setTimeout", "setImmediate"]) {
+    Object.defineProperty(vial.timers[name], customPromisify, {
+        get: () => vial.require("timers/promises")[name], configurable: true,
+    });
+}
+
 function callbackify(original) {
     checkFunction(original, "original");
     function callbackified(...args) {
@@ -152,7 +158,8 @@ inspect.styles = Object.assign(Object.create(null), {
     module: "underline",
 });
 
-function styleText(formats, text) {
+/* Colours are for terminals, and there is none unless the caller says not to look. */
+function styleText(formats, text, { validateStream = true } = {}) {
     let before = "";
     let after = "";
     for (const name of [].concat(formats)) {
@@ -164,7 +171,7 @@ function styleText(formats, text) {
         before += `\u001b[${codes[0]}m`;
         after = `\u001b[${codes[1]}m${after}`;
     }
-    return `${before}${text}${after}`;
+    return validateStream ? text : `${before}${text}${after}`;
 }
 
 /* Escape sequences that move the cursor, colour the text or name a link. */
