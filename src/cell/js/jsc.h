@@ -14,7 +14,8 @@ extern void JSGlobalContextSetUnhandledRejectionCallback(
 /* The target of a Proxy, NULL for other objects. */
 extern JSObjectRef JSObjectGetProxyTarget(JSObjectRef object);
 
-/* A script whose text stays where it is, for as long as the process lives; NULL when it is not valid.
+/* A script whose text stays where it is, for as long as the process lives; NULL when it is not
+ * valid.
  */
 typedef struct OpaqueJSScript *JSScriptRef;
 extern JSScriptRef JSScriptCreateReferencingImmortalASCIIText(JSContextGroupRef group,

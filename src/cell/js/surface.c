@@ -21,8 +21,8 @@
 enum encoding { ENCODING_UTF8, ENCODING_LATIN1, ENCODING_UTF16LE, ENCODING_ASCII, ENCODING_COUNT };
 
 enum {
-    VECTOR_OFFSET = 16, /* in JSArrayBufferView: header and butterfly come first */
-    NAME_UNITS_MAX = 4096, /* a host name has at most 253 characters; longer input is no name */
+    VECTOR_OFFSET = 16,     /* in JSArrayBufferView: header and butterfly come first */
+    NAME_UNITS_MAX = 4096,  /* a host name has at most 253 characters; longer input is no name */
     RANDOM_BYTES_MAX = 256, /* what the kernel gives at once without being interruptible */
 };
 
@@ -453,12 +453,11 @@ static JSValueRef native_random(JSContextRef ctx, JSObjectRef function, JSObject
 /* ---- names of hosts ---- */
 
 /* As the URL standard asks: what is only too long, too short or has odd hyphens is let through. */
-static const uint32_t IDNA_TOLERATED = UIDNA_ERROR_EMPTY_LABEL | UIDNA_ERROR_LABEL_TOO_LONG |
-    UIDNA_ERROR_DOMAIN_NAME_TOO_LONG | UIDNA_ERROR_LEADING_HYPHEN | UIDNA_ERROR_TRAILING_HYPHEN |
-    UIDNA_ERROR_HYPHEN_3_4;
+static const uint32_t IDNA_TOLERATED =
+    UIDNA_ERROR_EMPTY_LABEL | UIDNA_ERROR_LABEL_TOO_LONG | UIDNA_ERROR_DOMAIN_NAME_TOO_LONG |
+    UIDNA_ERROR_LEADING_HYPHEN | UIDNA_ERROR_TRAILING_HYPHEN | UIDNA_ERROR_HYPHEN_3_4;
 
-static JSValueRef convert_name(
-    JSContextRef ctx, size_t argc, const JSValueRef argv[], int to_ascii)
+static JSValueRef convert_name(JSContextRef ctx, size_t argc, const JSValueRef argv[], int to_ascii)
 {
     static UIDNA *idna;
     static JSChar out[8 * NAME_UNITS_MAX]; /* too large for the stack; a cell has one thread */
@@ -471,9 +470,10 @@ static JSValueRef convert_name(
         return JSValueMakeNull(ctx);
     }
     if (idna == NULL) {
-        idna = uidna_openUTS46(UIDNA_CHECK_BIDI | UIDNA_CHECK_CONTEXTJ |
-                UIDNA_NONTRANSITIONAL_TO_ASCII | UIDNA_NONTRANSITIONAL_TO_UNICODE,
-            &code);
+        idna =
+            uidna_openUTS46(UIDNA_CHECK_BIDI | UIDNA_CHECK_CONTEXTJ |
+                                UIDNA_NONTRANSITIONAL_TO_ASCII | UIDNA_NONTRANSITIONAL_TO_UNICODE,
+                &code);
     }
     if (U_SUCCESS(code) && u.count <= NAME_UNITS_MAX) {
         int32_t count = (int32_t)u.count, room = (int32_t)(sizeof(out) / sizeof(out[0]));
@@ -500,8 +500,8 @@ static JSValueRef native_domain_to_ascii(JSContextRef ctx, JSObjectRef function,
     return convert_name(ctx, argc, argv, 1);
 }
 
-static JSValueRef native_domain_to_unicode(JSContextRef ctx, JSObjectRef function,
-    JSObjectRef self, size_t argc, const JSValueRef argv[], JSValueRef *exception)
+static JSValueRef native_domain_to_unicode(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
+    size_t argc, const JSValueRef argv[], JSValueRef *exception)
 {
     (void)function;
     (void)self;
