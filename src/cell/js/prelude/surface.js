@@ -276,7 +276,7 @@ function plainRequire(name) {
 }
 
 /* In the template: loads what many programs use and calls it once, so that runs find it compiled. What is large
- * and rare (streams, digests, compression, requests) stays a text: every megabyte of heap costs each cell time. */
+ * and rare (streams, compression, requests, ciphers) stays a text: every megabyte of heap costs each cell time. */
 function warmSurface() {
     const names = ["AbortController", "AbortSignal", "Buffer", "DOMException", "Event", "EventTarget", "TextDecoder",
         "TextEncoder", "URL", "URLSearchParams", "atob", "btoa", "crypto", "process", "structuredClone"];
@@ -335,4 +335,6 @@ function warmNode({ Buffer }) {
     }, TypeErrorClass);
     surfaceBuiltin("url").parse("http://a.b/c?d=e");
     surfaceBuiltin("querystring").parse("a=1");
+    surfaceBuiltin("crypto").createHash("sha256").update("text").digest("hex");
+    surfaceBuiltin("crypto").createHash("md5").update("text").digest("base64");
 }

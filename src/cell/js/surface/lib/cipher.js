@@ -2,8 +2,8 @@
 import { cbc, ctr, ecb, gcm } from "@noble/ciphers/aes.js";
 import { bytesOf } from "./encodings.js";
 import { invalidArgType, makeError } from "./errors.js";
+import { LazyTransform } from "./lazy_transform.js";
 
-const { Transform } = vial.require("stream");
 const { StringDecoder } = vial.require("string_decoder");
 const BLOCK = 16;
 const NOTHING = new Uint8Array(0);
@@ -152,7 +152,7 @@ function makeMode(algorithm, key, iv, isEncrypting) {
     }
 }
 
-class CipherStream extends Transform {
+class CipherStream extends LazyTransform {
     #mode;
     #isFinished = false;
     #decoder;

@@ -1,25 +1,15 @@
 /* crypto.js - crypto over @noble/hashes and @noble/ciphers: digests, HMAC, key derivation, AES, random
  * numbers. What needs public keys is missing and says so when it is called. */
-import { hkdf as nobleHkdf } from "@noble/hashes/hkdf.js";
 import { hmac as nobleHmac } from "@noble/hashes/hmac.js";
-import { blake2b, blake2s } from "@noble/hashes/blake2.js";
-import { md5, ripemd160, sha1 } from "@noble/hashes/legacy.js";
-import { pbkdf2 as noblePbkdf2 } from "@noble/hashes/pbkdf2.js";
-import { scrypt as nobleScrypt } from "@noble/hashes/scrypt.js";
-import { sha224, sha256, sha384, sha512, sha512_224, sha512_256 } from "@noble/hashes/sha2.js";
-import { sha3_224, sha3_256, sha3_384, sha3_512, shake128, shake256 } from "@noble/hashes/sha3.js";
 import { bytesOf } from "../lib/encodings.js";
 import { checkFunction, checkInteger, checkString, invalidArgType, makeError, outOfRange } from "../lib/errors.js";
+import { LazyTransform } from "../lib/lazy_transform.js";
 
-const { Transform } = vial.require("stream");
 const webCrypto = vial.load("web/crypto");
 
-const HASHES = {
-    __proto__: null,
-    md5, ripemd160, rmd160: ripemd160, sha1, sha224, sha256, sha384, sha512, "sha512-224": sha512_224,
-    "sha512-256": sha512_256, "sha3-224": sha3_224, "sha3-256": sha3_256, "sha3-384": sha3_384,
-    "sha3-512": sha3_512, shake128, shake256, blake2b512: blake2b, blake2s256: blake2s,
-};
+/* The texts with digests, and what each has. */
+const COMMON = ["md5", "ripemd160", "rmd160", "sha1", "sha224", "sha256", "sha384", "sha512", "sha512-224", "sha512-256"];
+const RARE = ["sha3-224", "sha3-256", "sha3-384", "sha3-512", "shake128", "shake256", "blake2b512", "blake2s256"];
 const SYNONYMS = {
     __proto__: null,
     "sha-1": "sha1", "sha-224": "sha224", "sha-256": "sha256", "sha-384": "sha384", "sha-512": "sha512",
@@ -28,8 +18,12 @@ const SYNONYMS = {
 };
 
 function findHash(algorithm) {
-    const name = algorithm.toLowerCase();
-    return HASHES[name] ?? HASHES[SYNONYMS[name]];
+    const given = algorithm.toLowerCase();
+    const name = SYNONYMS[given] ?? given;
+    if (COMMON.includes(name)) {
+        return vial.load("lib/hash_sha2").hashes[name];
+    }
+    return RARE.includes(name) ? vial.load("lib/hash_rare").hashes[name] : undefined;
 }
 
 function needHash(algorithm, what = "digest") {
@@ -61,7 +55,7 @@ function output(bytes, encoding) {
 }
 
 /* What a digest and an HMAC have in common: they take data until they are asked. */
-class Digester extends Transform {
+class Digester extends LazyTransform {
     #state;
     #isFinished = false;
 
@@ -233,7 +227,7 @@ function pbkdf2Sync(password, salt, iterations, length, digest) {
     checkInteger(iterations, "iterations", 1, SIZE_MAX);
     checkInteger(length, "keylen", 0, SIZE_MAX);
     const hash = needHash(digest);
-    return length === 0 ? Buffer.alloc(0) : output(noblePbkdf2(hash, dataBytes(password, "password"),
+    return length === 0 ? Buffer.alloc(0) : output(vial.load("lib/kdf").pbkdf2(hash, dataBytes(password, "password"),
         dataBytes(salt, "salt"), { c: iterations, dkLen: length }));
 }
 
@@ -247,7 +241,7 @@ function scryptSync(password, salt, length, options = {}) {
         throw makeError(RangeError, "ERR_CRYPTO_INVALID_SCRYPT_PARAMS", 128 * cost * blockSize > memory
             ? "Invalid scrypt params: memory limit exceeded" : "Invalid scrypt params");
     }
-    return length === 0 ? Buffer.alloc(0) : output(nobleScrypt(dataBytes(password, "password"),
+    return length === 0 ? Buffer.alloc(0) : output(vial.load("lib/kdf").scrypt(dataBytes(password, "password"),
         dataBytes(salt, "salt"), { N: cost, r: blockSize, p: parallel, dkLen: length,
             maxmem: memory + 1024 * 1024 }));
 }
@@ -258,7 +252,7 @@ function hkdfSync(digest, key, salt, info, length) {
     if (length > 255 * hash.outputLen) {
         throw makeError(RangeError, "ERR_CRYPTO_INVALID_KEYLEN", "Invalid key length");
     }
-    return nobleHkdf(hash, dataBytes(key, "ikm"), dataBytes(salt, "salt"), dataBytes(info, "info"), length)
+    return vial.load("lib/kdf").hkdf(hash, dataBytes(key, "ikm"), dataBytes(salt, "salt"), dataBytes(info, "info"), length)
         .slice().buffer;
 }
 
@@ -327,7 +321,7 @@ const crypto = {
     createSecretKey: (key, encoding) => new KeyObject("secret", Buffer.from(dataBytes(key, "key", encoding))),
     createCipheriv: lazyCipher("Cipheriv"), createDecipheriv: lazyCipher("Decipheriv"),
     getCiphers: () => [...vial.load("lib/cipher").NAMES],
-    getHashes: () => Object.keys(HASHES).filter((name) => name !== "rmd160"),
+    getHashes: () => [...COMMON.filter((name) => name !== "rmd160"), ...RARE],
     getCurves: () => [],
     getFips: () => 0,
     getRandomValues: (array) => webCrypto.crypto.getRandomValues(array),

@@ -4,7 +4,6 @@ import { checkFunction, invalidArgType, makeError } from "../lib/errors.js";
 import { constants } from "../lib/zlib_constants.js";
 
 const { makeWorker } = vial.load("lib/zlib");
-const { Transform } = vial.require("stream");
 const KINDS = ["deflate", "inflate", "gzip", "gunzip", "deflateRaw", "inflateRaw", "unzip"];
 const OUTPUT_BYTES_MAX = 4294967296;
 
@@ -37,8 +36,9 @@ function convert(kind, input, options = {}) {
     return Buffer.concat(pieces, size);
 }
 
-/* Streams work in pieces; a piece goes out as soon as zlib gives it. */
-class ZlibStream extends Transform {
+/* Streams work in pieces; a piece goes out as soon as zlib gives it. Made when first used: loading the streams takes
+ * longer than most compressions. */
+const makeStreamClass = () => class ZlibStream extends vial.require("stream").Transform {
     #worker;
     #flushMode;
 
@@ -89,7 +89,9 @@ class ZlibStream extends Transform {
         }
         callback();
     }
-}
+};
+
+let streamClass;
 
 const zlib = { constants, codes: {} };
 for (const [name, value] of Object.entries(constants)) {
@@ -117,11 +119,20 @@ function addKind(kind) {
             done(null, result);
         });
     } }[kind];
-    zlib[className] = { [className]: class extends ZlibStream {
-        constructor(options) {
-            super(kind, options);
-        }
-    } }[className];
+    Object.defineProperty(zlib, className, {
+        get() {
+            streamClass ??= makeStreamClass();
+            const value = { [className]: class extends streamClass {
+                constructor(options) {
+                    super(kind, options);
+                }
+            } }[className];
+            Object.defineProperty(zlib, className, { value, writable: true });
+            return value;
+        },
+        enumerable: true,
+        configurable: true,
+    });
     zlib[`create${className}`] = (options) => new zlib[className](options);
 }
 KINDS.forEach(addKind);

@@ -138,6 +138,11 @@ export class Headers {
     }
 }
 
+/* Is it an instance of a class of another text? Not when that text was never loaded. */
+function isA(value, name, text) {
+    return vial.isLoaded(text) && value instanceof vial.g[name];
+}
+
 function streamOf(bytes) {
     return new ReadableStream({
         type: "bytes",
@@ -152,23 +157,23 @@ function streamOf(bytes) {
 
 /* What a body is made of: bytes or a stream, and the type that goes with it. */
 function extract(body) {
-    if (body instanceof ReadableStream) {
+    if (isA(body, "ReadableStream", "web/streams")) {
         if (body.locked) {
             throw new TypeError("Response body object should not be disturbed or locked");
         }
         return { stream: body, type: null };
     }
-    if (body instanceof Blob) {
+    if (isA(body, "Blob", "web/blob")) {
         return { blob: body, type: body.type || null };
     }
     const bytes = bytesOf(body);
     if (bytes !== undefined) {
         return { bytes: bytes.slice(), type: null };
     }
-    if (body instanceof FormData) {
+    if (isA(body, "FormData", "web/blob")) {
         return formatMultipart(body);
     }
-    if (body instanceof URLSearchParams) {
+    if (isA(body, "URLSearchParams", "web/url")) {
         return { bytes: encode(UTF8, `${body}`),
             type: "application/x-www-form-urlencoded;charset=UTF-8" };
     }
