@@ -190,8 +190,8 @@ const hooks = {
     warm() {
         muted = true;
         try {
+            warmSurface(); /* first: what every run uses should be the last that was used */
             warmUp();
-            warmSurface();
         } finally {
             muted = false;
             resetAll(0, 0, "", undefined);
