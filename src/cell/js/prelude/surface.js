@@ -255,6 +255,10 @@ function installSurface() {
         }
     }
     ownGlobals.console = guestConsole;
+    defineLazily(guestConsole, "Console", () => {
+        loadText("node/console");
+        return ownData(guestConsole, "Console");
+    });
     const timers = objectKeys(guestTimers);
     for (let i = 0; i < timers.length; i++) {
         ownGlobals[timers[i]] = guestTimers[timers[i]];

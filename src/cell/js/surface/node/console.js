@@ -1,4 +1,4 @@
-/* console.js - console as a module: the global one, and Console for other streams. */
+/* console.js - console as a module is the global one; the class Console is for other streams. */
 class Console {
     constructor(stdout, stderr = undefined) {
         const out = stdout?.stdout ?? stdout;
@@ -57,4 +57,5 @@ class Console {
     }
 }
 
-module.exports = Object.assign(Object.create(Object.getPrototypeOf(vial.console)), vial.console, { Console });
+Object.defineProperty(vial.console, "Console", { value: Console, writable: true, configurable: true });
+module.exports = vial.console;
