@@ -52,7 +52,8 @@ static uint8_t *vector_of(JSObjectRef array)
 /* The bytes of a typed array; none for all other values and for arrays whose buffer is gone. */
 static struct view view_of(JSContextRef ctx, JSValueRef value)
 {
-    struct view view = {.bytes = NULL};
+    static uint8_t nowhere;
+    struct view view = {.bytes = &nowhere};
     JSTypedArrayType type = JSValueGetTypedArrayType(ctx, value, NULL);
     JSObjectRef array;
 
@@ -60,8 +61,10 @@ static struct view view_of(JSContextRef ctx, JSValueRef value)
         return view;
     }
     array = JSValueToObject(ctx, value, NULL);
-    view.bytes = vector_of(array);
-    view.len = view.bytes != NULL ? JSObjectGetTypedArrayByteLength(ctx, array, NULL) : 0;
+    if (vector_of(array) != NULL) {
+        view.bytes = vector_of(array);
+        view.len = JSObjectGetTypedArrayByteLength(ctx, array, NULL);
+    }
     return view;
 }
 
@@ -81,7 +84,7 @@ static struct view part_of(JSContextRef ctx, struct view view, JSValueRef start,
     size_t from = position_of(ctx, start, view.len);
     size_t to = position_of(ctx, end, view.len);
 
-    view.bytes = view.bytes != NULL ? view.bytes + from : NULL;
+    view.bytes += from;
     view.len = to > from ? to - from : 0;
     return view;
 }
@@ -431,15 +434,16 @@ static JSValueRef native_byte_length(JSContextRef ctx, JSObjectRef function, JSO
 static JSValueRef native_random(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
     size_t argc, const JSValueRef argv[], JSValueRef *exception)
 {
-    struct view v = {.bytes = NULL};
+    struct view v;
     size_t piece, at = 0;
 
     (void)function;
     (void)self;
     (void)exception;
-    if (argc > 0) {
-        v = view_of(ctx, argv[0]);
+    if (argc < 1) {
+        return JSValueMakeBoolean(ctx, 0);
     }
+    v = view_of(ctx, argv[0]);
     while (at < v.len) {
         piece = v.len - at < RANDOM_BYTES_MAX ? v.len - at : RANDOM_BYTES_MAX;
         if (getrandom(v.bytes + at, piece, 0) != (ssize_t)piece) {
