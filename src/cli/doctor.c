@@ -42,9 +42,12 @@ static const struct check CHECKS[] = {
     {"output", "a flood of output is cut and ended", "for (;;) console.log('x'.repeat(60000))", 0,
         0, 0, VIAL_STATUS_OUTPUT_LIMIT, NULL},
     {"surface", "there is no way out in the language",
-        "['process', 'require', 'Deno', 'fetch', 'WebAssembly', 'SharedArrayBuffer', "
-        "'XMLHttpRequest']"
-        ".filter(n => n in globalThis)",
+        "['Deno', 'fetch', 'WebAssembly', 'SharedArrayBuffer', 'XMLHttpRequest']"
+        ".filter(n => n in globalThis).concat(['child_process.execSync', 'net.connect', "
+        "'vm.Script']"
+        ".filter(n => { const [m, f] = n.split('.'); try { new (require(m)[f])('id'); return true; "
+        "} "
+        "catch { return false; } }))",
         0, 0, 0, VIAL_STATUS_OK, "[]"},
     {"clean", "nothing of the programs before is left", "typeof a + Object.keys(globalThis).length",
         0, 0, 0, VIAL_STATUS_OK, "\"undefined0\""},

@@ -8,6 +8,7 @@
 #include "cell/js/files.h"
 #include "cell/js/prelude.h"
 #include "cell/js/process.h"
+#include "cell/js/surface.h"
 
 enum { OUTPUT_KEEP_BYTES = 65536 }; /* a larger buffer is given back after the piece is sent */
 
@@ -132,13 +133,15 @@ static JSObjectRef evaluate_prelude(JSGlobalContextRef ctx, const char **ret_why
     add_native(ctx, native, "text", native_text);
     js_files_add(ctx, native);
     js_process_add(ctx, native);
-    hooks = JSEvaluateScript(ctx, source, native, url, 1, &exception);
+    *ret_why = "the prelude gave no hooks";
+    hooks = surface_add_natives(ctx, native, ret_why) < 0
+                ? NULL
+                : JSEvaluateScript(ctx, source, native, url, 1, &exception);
     JSStringRelease(source);
     JSStringRelease(url);
     if (hooks == NULL || !JSValueIsObject(ctx, hooks)) {
         JSStringRef text = exception != NULL ? JSValueToStringCopy(ctx, exception, NULL) : NULL;
 
-        *ret_why = "the prelude gave no hooks";
         if (text != NULL) {
             (void)JSStringGetUTF8CString(text, why, sizeof(why));
             JSStringRelease(text);

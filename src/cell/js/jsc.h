@@ -14,6 +14,16 @@ extern void JSGlobalContextSetUnhandledRejectionCallback(
 /* The target of a Proxy, NULL for other objects. */
 extern JSObjectRef JSObjectGetProxyTarget(JSObjectRef object);
 
+/* A script whose text stays where it is, for as long as the process lives; NULL when it is not
+ * valid.
+ */
+typedef struct OpaqueJSScript *JSScriptRef;
+extern JSScriptRef JSScriptCreateReferencingImmortalASCIIText(JSContextGroupRef group,
+    JSStringRef url, int line, const char *text, size_t len, JSStringRef *error, int *error_line);
+extern JSValueRef JSScriptEvaluate(
+    JSContextRef context, JSScriptRef script, JSValueRef self, JSValueRef *exception);
+extern void JSScriptRelease(JSScriptRef script);
+
 /* WTF::fastDisableScavenger: the allocator gives memory back from a thread of its own, and a cell
  * must be able to live without threads. Before the first use of the engine this keeps that thread
  * from ever being made. */

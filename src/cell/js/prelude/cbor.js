@@ -206,7 +206,7 @@ function cborObject(value, depth, askToJson) {
     if (typeof target === "function") { /* behind a proxy */
         return refuse(depth, "a function", "call it and return the result");
     }
-    if (askToJson) {
+    if (askToJson && typedArrayName(target) === undefined) { /* bytes are bytes, a Buffer's too */
         const toJson = ownToJson(target);
         if (toJson !== undefined) {
             const key = depth === 0 ? "" : `${pathKeys[depth - 1]}`;
@@ -563,9 +563,6 @@ function decodeTagged(tag) {
         return decodeTypedArray(tag);
     }
 }
-
-/* The surface puts its URL class here once it is loaded. */
-let makeUrl = (text) => text;
 
 function decodeSet() {
     const members = decodeValue();

@@ -280,21 +280,23 @@ function stackText(value, columns, depth, above) {
     return inner === "" ? own : `${own} {${inner}\n${stringRepeat(" ", columns)}}`;
 }
 
+const NO_NETWORK = "This run may not use the network: pass the data as `input` or through --file.";
+
 /* Names that programs written for Node or a browser expect, and what to know about them here. */
 const absentNames = {
     __proto__: null,
-    require: "There is no require here: only the language's own objects, console and timers.",
     module: "There is no module object here: end with the value, or call __return(value).",
     exports: "There is no exports object here: end with the value, or call __return(value).",
-    process: "There is no process object here: this is not Node.",
-    Buffer: "There is no Buffer here: use Uint8Array.",
-    fetch: "There is no fetch here: the program has no network access.",
-    XMLHttpRequest: "There is no XMLHttpRequest here: the program has no network access.",
+    fetch: NO_NETWORK,
+    XMLHttpRequest: NO_NETWORK,
+    WebSocket: NO_NETWORK,
+    EventSource: NO_NETWORK,
     window: "There is no window here: this is not a browser; the global object is globalThis.",
     document: "There is no document here: this is not a browser.",
     localStorage: "There is no localStorage here: this is not a browser.",
     alert: "There is no alert here: use console.log.",
     WebAssembly: "WebAssembly is switched off here.",
+    Worker: "There is no Worker here: a run has one thread.",
     SharedArrayBuffer: "SharedArrayBuffer is switched off here: there are no threads.",
 };
 

@@ -144,12 +144,15 @@ function requireRoom() {
     }
 }
 
+/* What the surface makes of every callback once a program has asked for asynchronous context. */
+let wrapCallback = (callback) => callback;
+
 function makeTask(callback, args) {
     lastId++;
     return {
         __proto__: null,
         id: lastId,
-        callback,
+        callback: wrapCallback(callback),
         args,
         delay: 0,
         due: 0,
@@ -339,9 +342,10 @@ const guestTimers = {
     },
     queueMicrotask(callback) {
         requireFunction(callback);
+        const wrapped = wrapCallback(callback);
         promiseThen(settledPromise, () => {
             try {
-                callback();
+                wrapped();
             } catch (error) {
                 recordFailure(error);
             }

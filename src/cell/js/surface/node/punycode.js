@@ -1,0 +1,2 @@
+/* punycode.js - the package punycode. */
+module.exports = require("package-punycode");
