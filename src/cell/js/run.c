@@ -97,21 +97,23 @@ static void fail(struct js_context *c, JSValueRef thrown, struct buf *result)
 }
 
 /* The array of insertions that hooks.start takes. */
-static JSValueRef edits_array(struct js_context *c, const struct script_edits *edits)
+static JSValueRef edits_array(struct js_context *c, const struct rewrite *rewrite)
 {
+    const struct edit *edits = (const struct edit *)(const void *)rewrite->edits.data;
+    size_t count = rewrite_edit_count(rewrite);
     JSValueRef numbers[3 * SCRIPT_EDITS_MAX];
     size_t i;
 
-    for (i = 0; i < edits->count; i++) {
-        numbers[3 * i] = JSValueMakeNumber(c->ctx, edits->items[i].line);
-        numbers[3 * i + 1] = JSValueMakeNumber(c->ctx, edits->items[i].column);
-        numbers[3 * i + 2] = JSValueMakeNumber(c->ctx, edits->items[i].len);
+    for (i = 0; i < count && i < SCRIPT_EDITS_MAX; i++) {
+        numbers[3 * i] = JSValueMakeNumber(c->ctx, edits[i].line);
+        numbers[3 * i + 1] = JSValueMakeNumber(c->ctx, edits[i].column);
+        numbers[3 * i + 2] = JSValueMakeNumber(c->ctx, edits[i].len);
     }
-    return JSObjectMakeArray(c->ctx, (size_t)3 * edits->count, numbers, NULL);
+    return JSObjectMakeArray(c->ctx, 3 * i, numbers, NULL);
 }
 
 static void begin(struct js_context *c, const struct guest_start *start, JSStringRef name,
-    const struct script_edits *edits)
+    const struct rewrite *edits)
 {
     JSValueRef exception;
     JSValueRef argv[4] = {
@@ -155,23 +157,22 @@ static int set_input(struct js_context *c, const struct guest_start *start)
 static JSValueRef evaluate_wrapped(struct js_context *c, const struct guest_start *start,
     JSStringRef name, JSStringRef plain, JSValueRef *ret_exception)
 {
-    struct script_edits edits;
     JSStringRef source;
     JSValueRef value = NULL;
-    struct buf wrapped;
+    struct rewrite wrapped;
     int did = 0;
 
-    buf_init(&wrapped, 2 * start->source_len + 65536);
-    if (script_wrap(start->source, start->source_len, &wrapped, &edits, &did, NULL) == 0 && did) {
-        source = js_string_from_utf8(wrapped.data, wrapped.len);
+    rewrite_init(&wrapped, 2 * start->source_len + 65536);
+    if (script_wrap(start->source, start->source_len, &wrapped, &did, NULL) == 0 && did) {
+        source = js_string_from_utf8(wrapped.text.data, wrapped.text.len);
         if (JSCheckScriptSyntax(c->ctx, source, name, 1, NULL) ||
             !JSCheckScriptSyntax(c->ctx, plain, name, 1, NULL)) {
-            begin(c, start, name, &edits);
+            begin(c, start, name, &wrapped);
             value = JSEvaluateScript(c->ctx, source, NULL, name, 1, ret_exception);
         }
         JSStringRelease(source);
     }
-    buf_release(&wrapped);
+    rewrite_release(&wrapped);
     return value;
 }
 
