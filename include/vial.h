@@ -108,6 +108,25 @@ struct vial_engine_options {
  * callback sees at most the stream's limit; text past it is only counted. */
 typedef void (*vial_output_fn)(int stream, const char *bytes, size_t len, void *user);
 
+/* What a source is. */
+enum vial_kind {
+    VIAL_KIND_AUTO = 0, /* a module when it has import, export or import.meta; else a script */
+    VIAL_KIND_SCRIPT = 1,
+    VIAL_KIND_MODULE = 2, /* an ES module */
+};
+
+/* A module that the program may import or require. The name is what it is asked for by: "./lib.js"
+ * at the root, where the program is too, or a bare name such as "lodash". There are no files behind
+ * these names; docs/modules.md has the rules. */
+struct vial_module {
+    const char *name;   /* UTF-8 of up to 1024 bytes */
+    const char *source; /* UTF-8, need not end in NUL */
+    size_t source_len;
+};
+
+/* More modules than this are a mistake, and each costs a little even when it is not used. */
+#define VIAL_MODULES_MAX 1000
+
 /* What to run. Start from VIAL_REQUEST_INIT. */
 struct vial_request {
     uint32_t size; /* sizeof as the caller was compiled */
@@ -119,9 +138,13 @@ struct vial_request {
     const char *name;  /* what stack traces call the source; NULL: "main.js" */
     const char *input; /* JSON text, the guest's global `input`; NULL: undefined */
     size_t input_len;
-    const struct vial_limits *limits; /* NULL: the defaults */
-    vial_output_fn on_output;         /* may be NULL; output is kept in the result in any case */
-    void *user;                       /* for on_output */
+    const struct vial_limits *limits;  /* NULL: the defaults */
+    vial_output_fn on_output;          /* may be NULL; output is kept in the result in any case */
+    void *user;                        /* for on_output */
+    const struct vial_module *modules; /* module_count of them */
+    size_t module_count;
+    uint32_t kind; /* enum vial_kind, of the source */
+    uint32_t reserved;
 };
 #define VIAL_REQUEST_INIT                                                                          \
     {                                                                                              \
@@ -214,6 +237,7 @@ struct vial_result_error {
     const char *stack;       /* the guest's own frames only */
     const char *source_line; /* the text of that line */
     const char *hint;        /* what to do about it, when there is something to say */
+    const char *file;        /* the source that line is in: the request's name, or a module's */
 };
 #define VIAL_RESULT_ERROR_INIT                                                                     \
     {                                                                                              \

@@ -10,6 +10,13 @@
 
 #include "base/buf.h"
 
+/* A module that came with the run. */
+struct guest_module {
+    const char *name;
+    const char *source;
+    size_t name_len, source_len;
+};
+
 /* The start message, borrowed from its buffer. */
 struct guest_start {
     const char *name;
@@ -19,6 +26,9 @@ struct guest_start {
     uint32_t want_text;
     uint32_t timers_max;
     uint32_t value_bytes_max;
+    uint32_t kind; /* enum vial_kind */
+    const struct guest_module *modules;
+    size_t module_count;
 };
 
 struct guest_ops {

@@ -5,12 +5,13 @@
 
 #include "base/clock.h"
 #include "cell/guest.h"
+#include "cell/js/modules.h"
 #include "cell/js/prelude.h"
 
 enum { OUTPUT_KEEP_BYTES = 65536 }; /* a larger buffer is given back after the piece is sent */
 
 static const char *const HOOK_NAMES[HOOK_COUNT] = {"start", "completed", "turn", "state", "failure",
-    "pending", "unhandled", "json", "text", "describe", "warm"};
+    "pending", "unhandled", "json", "text", "describe", "warm", "modules", "main"};
 
 static JSValueRef native_write(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
     size_t argc, const JSValueRef argv[], JSValueRef *exception)
@@ -76,7 +77,7 @@ static void add_native(
 static JSObjectRef evaluate_prelude(JSGlobalContextRef ctx, const char **ret_why)
 {
     JSStringRef source = JSStringCreateWithUTF8CString(PRELUDE);
-    JSStringRef url = JSStringCreateWithUTF8CString("vial:prelude");
+    JSStringRef url = JSStringCreateWithUTF8CString("vial:/prelude");
     JSObjectRef native = JSObjectMake(ctx, NULL, NULL);
     JSValueRef hooks, exception = NULL;
     static char why[512];
@@ -84,6 +85,7 @@ static JSObjectRef evaluate_prelude(JSGlobalContextRef ctx, const char **ret_why
     add_native(ctx, native, "write", native_write);
     add_native(ctx, native, "now", native_now);
     add_native(ctx, native, "proxyTarget", native_proxy_target);
+    js_modules_add(ctx, native);
     hooks = JSEvaluateScript(ctx, source, native, url, 1, &exception);
     JSStringRelease(source);
     JSStringRelease(url);

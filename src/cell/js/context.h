@@ -21,6 +21,8 @@ enum js_hook {
     HOOK_TEXT,
     HOOK_DESCRIBE,
     HOOK_WARM,
+    HOOK_MODULES,
+    HOOK_MAIN,
     HOOK_COUNT
 };
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cell/js/modules.h"
 #include "code/script.h"
 #include "wire/field.h"
 
@@ -18,7 +19,17 @@
 enum { STATE_VALUE = -1, STATE_FAILED = -2, STATE_STUCK = -3 };
 
 /* Where in the array of hooks.describe() what is. */
-enum { AT_NAME, AT_MESSAGE, AT_STACK, AT_LINE, AT_COLUMN, AT_HINT, AT_FRAMES, AT_FIRST_FRAME };
+enum {
+    AT_NAME,
+    AT_MESSAGE,
+    AT_STACK,
+    AT_LINE,
+    AT_COLUMN,
+    AT_HINT,
+    AT_FILE,
+    AT_FRAMES,
+    AT_FIRST_FRAME
+};
 enum { FRAMES_MAX = 50 }; /* the prelude cuts at the same number */
 
 /* A cell that has no memory for its result ends, and the host says so. */
@@ -68,7 +79,7 @@ static void fail(struct js_context *c, JSValueRef thrown, struct buf *result)
     unsigned i, frames, at;
     static const uint8_t texts[][2] = {{AT_NAME, FIELD_ERROR_NAME},
         {AT_MESSAGE, FIELD_ERROR_MESSAGE}, {AT_STACK, FIELD_ERROR_STACK},
-        {AT_HINT, FIELD_ERROR_HINT}};
+        {AT_HINT, FIELD_ERROR_HINT}, {AT_FILE, FIELD_ERROR_FILE}};
 
     buf_clear(result);
     put_u32(result, FIELD_OUTCOME, OUTCOME_EXCEPTION);
@@ -88,11 +99,13 @@ static void fail(struct js_context *c, JSValueRef thrown, struct buf *result)
     put_u32(result, FIELD_ERROR_COLUMN, number_at(c, array, AT_COLUMN));
     frames = number_at(c, array, AT_FRAMES);
     for (i = 0; i < frames && i < FRAMES_MAX; i++) {
-        at = AT_FIRST_FRAME + 3 * i;
+        at = AT_FIRST_FRAME + 4 * i;
         add_string(
             c, FIELD_FRAME_FUNCTION, JSObjectGetPropertyAtIndex(c->ctx, array, at, NULL), result);
         put_u32(result, FIELD_FRAME_LINE, number_at(c, array, at + 1));
         put_u32(result, FIELD_FRAME_COLUMN, number_at(c, array, at + 2));
+        add_string(
+            c, FIELD_FRAME_FILE, JSObjectGetPropertyAtIndex(c->ctx, array, at + 3, NULL), result);
     }
 }
 
@@ -187,6 +200,10 @@ static JSValueRef evaluate(struct js_context *c, const struct guest_start *start
     JSValueRef value = NULL;
 
     *ret_exception = NULL;
+    if (js_modules_needed(start)) {
+        JSStringRelease(source);
+        return js_modules_run(c, start, ret_exception);
+    }
     if (await) {
         value = evaluate_wrapped(c, start, name, source, ret_exception);
     }
@@ -269,6 +286,7 @@ void js_run(struct js_context *c, const struct guest_start *start, struct buf *r
     JSValueRef value;
 
     begin(c, start, name, NULL);
+    js_modules_begin(c, start);
     put_u32(result, FIELD_OUTCOME, OUTCOME_OK);
     if (set_input(c, start) < 0) {
         JSStringRef text =

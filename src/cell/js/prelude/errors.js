@@ -28,22 +28,54 @@ const NAME_OF_NON_ERRORS = "Thrown value";
 const PRELUDE_SOURCE_PREFIX = "vial:";
 const WRAPPER_FUNCTION = "vial_main";
 const EVAL_SOURCE = "<eval>";
+const MODULE_MARK = "@vial:"; /* between the function and the name of a module */
 
 /* What the engine calls the body of an eval, and the body of a function made by Function(). */
 const EVAL_FUNCTION = "eval code";
 const FUNCTION_BODY = "anonymous";
 
 let sourceName = "";
-let edits = makeList(); /* line, column, length of every insertion, one after the other */
+
+/* What was inserted into each source, by the name of the module, "" being the program itself: lists
+ * of line, column and length. A source may have gone through two hands, the later one first. */
+let sources = new MapClass();
 
 function setSource(name, insertions) {
     sourceName = name;
-    edits = insertions === undefined ? makeList() : listOf(insertions);
+    sources = new MapClass();
+    addSource("", insertions, undefined);
 }
 
-/* The column in the guest's own text for a column in the text that was run. A position inside an
- * insertion belongs to the place where it was inserted. */
-function originalColumn(line, column) {
+function addSource(file, insertions, earlier) {
+    mapSet(sources, file, {
+        __proto__: null,
+        edits: insertions === undefined ? undefined : listOf(insertions),
+        earlier: earlier === undefined ? undefined : listOf(earlier),
+    });
+}
+
+/* Where an error is, and what to do about it, when its stack does not tell: of errors of the module
+ * loader, and of syntax errors in modules. */
+const notedErrors = new WeakMapClass();
+
+function noteError(error, place, hint) {
+    weakMapSet(notedErrors, error, { __proto__: null, place, hint });
+}
+
+/* The column in the guest's own text for a column in the text that was run. */
+function originalColumn(file, line, column) {
+    const source = mapGet(sources, file);
+    if (source === undefined) {
+        return column;
+    }
+    const between = source.edits === undefined ? column
+        : columnBefore(source.edits, line, column);
+    return source.earlier === undefined ? between : columnBefore(source.earlier, line, between);
+}
+
+/* The column before some insertions were made. A position inside an insertion belongs to the place
+ * where it was inserted. */
+function columnBefore(edits, line, column) {
     for (let i = 0; i < edits.length; i += 3) {
         if (edits[i] === line && edits[i + 1] <= column && column < edits[i + 1] + edits[i + 2]) {
             column = edits[i + 1];
@@ -87,10 +119,17 @@ function parseFrame(text) {
         rest = stringSlice(text, 0, first);
     }
     let source;
+    let file = "";
     let fn;
+    const moduleAt = stringLastIndexOf(rest, MODULE_MARK);
     if (stringEndsWith(rest, `@${sourceName}`)) {
         source = sourceName;
         fn = stringSlice(rest, 0, rest.length - sourceName.length - 1);
+    } else if (moduleAt !== -1 && mapGet(sources,
+        stringSlice(rest, moduleAt + MODULE_MARK.length)) !== undefined) {
+        file = stringSlice(rest, moduleAt + MODULE_MARK.length);
+        source = file;
+        fn = stringSlice(rest, 0, moduleAt);
     } else {
         const at = stringLastIndexOf(rest, "@");
         source = stringSlice(rest, at + 1);
@@ -99,15 +138,17 @@ function parseFrame(text) {
             return undefined;
         }
         source = EVAL_SOURCE;
+        file = EVAL_SOURCE;
         fn = stringSlice(rest, 0, at);
     }
-    if (source === sourceName && line > 0) {
-        column = originalColumn(line, column);
+    if (file !== EVAL_SOURCE && line > 0) {
+        column = originalColumn(file, line, column);
     }
     return {
         __proto__: null,
         fn: functionName(fn),
         source,
+        file,
         line,
         column,
         isWrapper: fn === WRAPPER_FUNCTION,
@@ -141,7 +182,7 @@ function parseFrames(stack) {
         return frames;
     }
     let kept = 0;
-    let wrapperSeen = false;
+    const wrappers = new MapClass(); /* sources whose wrapper was seen */
     const text = stringSlice(stack, 0, RAW_STACK_UNITS_MAX);
     let start = 0;
     while (start < text.length && frames.length < FRAMES_MAX) {
@@ -149,8 +190,10 @@ function parseFrames(stack) {
         const end = newline === -1 ? text.length : newline;
         const piece = stringSlice(text, start, end);
         const frame = parseFrame(piece);
-        if (frame !== undefined && !(wrapperSeen && frame.isTop)) {
-            wrapperSeen = wrapperSeen || frame.isWrapper;
+        if (frame !== undefined && !(frame.isTop && mapGet(wrappers, frame.file))) {
+            if (frame.isWrapper) {
+                mapSet(wrappers, frame.file, true);
+            }
             frames.length = frame.source === EVAL_SOURCE ? frames.length : kept;
             frames[frames.length] = frame;
             if (frame.source !== EVAL_SOURCE || piece === `${EVAL_FUNCTION}@` ||
@@ -241,8 +284,9 @@ function ownStackText(error, columns) {
         return head + framesText(frames, columns);
     }
     const place = placeOf(error, frames);
-    return place.line > 0
-        ? `${head}\n${stringRepeat(" ", columns)}    at ${sourceName}:${place.line}` : head;
+    return place.line > 0 ? `${head}\n${stringRepeat(" ", columns)}    at ` +
+        `${place.file === "" ? sourceName : place.file}:${place.line}` +
+        `${place.column > 0 ? `:${place.column}` : ""}` : head;
 }
 
 /* Headline, frames, and in braces what the error was caused by. above lists the errors this one is
@@ -283,7 +327,6 @@ function stackText(value, columns, depth, above) {
 /* Names that programs written for Node or a browser expect, and what to know about them here. */
 const absentNames = {
     __proto__: null,
-    require: "There is no require here: only the language's own objects, console and timers.",
     module: "There is no module object here: end with the value, or call __return(value).",
     exports: "There is no exports object here: end with the value, or call __return(value).",
     process: "There is no process object here: this is not Node.",
@@ -341,9 +384,18 @@ function isNearMiss(given, wanted) {
 /* Where the error arose: its first frame in the program itself. A program that does not parse has
  * no frames; for it the engine notes the line (counted from 1, no column) on the SyntaxError. */
 function placeOf(error, frames) {
-    const place = { __proto__: null, line: 0, column: 0 };
+    const place = { __proto__: null, file: "", line: 0, column: 0 };
+    const noted = weakMapGet(notedErrors, error);
+    if (noted !== undefined && noted.place !== undefined) {
+        const { file, line, column } = noted.place;
+        place.file = file;
+        place.line = line;
+        place.column = column;
+        return place;
+    }
     for (let i = 0; i < frames.length; i++) {
-        if (frames[i].source === sourceName && frames[i].line > 0) {
+        if (frames[i].source !== EVAL_SOURCE && frames[i].line > 0) {
+            place.file = frames[i].file;
             place.line = frames[i].line;
             place.column = frames[i].column;
             return place;
@@ -354,7 +406,7 @@ function placeOf(error, frames) {
         const column = ownData(error, "column");
         place.line = floor(min(line, POSITION_MAX));
         place.column = typeof column === "number" && column >= 1
-            ? originalColumn(place.line, floor(min(column, POSITION_MAX))) : 0;
+            ? originalColumn("", place.line, floor(min(column, POSITION_MAX))) : 0;
     }
     return place;
 }
@@ -370,7 +422,8 @@ function describeThrown(value) {
         out[3] = 0;
         out[4] = 0;
         out[5] = "";
-        out[6] = 0;
+        out[6] = "";
+        out[7] = 0;
         return out;
     }
     const stack = ownData(error, "stack");
@@ -382,18 +435,22 @@ function describeThrown(value) {
     out[2] = cutText(stackText(error, 0, 0, makeList()), STACK_UNITS_MAX);
     out[3] = place.line;
     out[4] = place.column;
-    out[5] = hintFor(out[0], out[1]);
-    out[6] = frames.length;
+    const noted = weakMapGet(notedErrors, error);
+    out[5] = noted !== undefined && noted.hint !== "" ? noted.hint : hintFor(out[0], out[1]);
+    out[6] = place.file;
+    out[7] = frames.length;
     for (let i = 0; i < frames.length; i++) {
-        out[7 + 3 * i] = frames[i].fn;
-        out[8 + 3 * i] = frames[i].line;
-        out[9 + 3 * i] = frames[i].column;
+        out[8 + 4 * i] = frames[i].fn;
+        out[9 + 4 * i] = frames[i].line;
+        out[10 + 4 * i] = frames[i].column;
+        out[11 + 4 * i] = frames[i].file;
     }
     return out;
 }
 
-/* The answer for C: name, message, stack, line, column, hint, the number of frames, and for each
- * frame its function, line and column. Unknown positions are 0. */
+/* The answer for C: name, message, stack, line, column, hint, file, the number of frames, and for
+ * each frame its function, line, column and file. Unknown positions are 0, and the file of the
+ * program itself is empty. */
 function describe(value) {
     try {
         return describeThrown(value);
@@ -405,7 +462,8 @@ function describe(value) {
         out[3] = 0;
         out[4] = 0;
         out[5] = "";
-        out[6] = 0;
+        out[6] = "";
+        out[7] = 0;
         return out;
     }
 }

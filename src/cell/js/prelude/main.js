@@ -126,6 +126,7 @@ function installGlobals() {
     }
     mapSet(builtinPrototypes, Timeout.prototype, "Timeout");
     mapSet(builtinPrototypes, Immediate.prototype, "Immediate");
+    installModules();
     globalNames = listOf(getOwnPropertyNames(globalThis));
 }
 
@@ -134,6 +135,7 @@ function resetAll(timers, bytes, name, insertions) {
     resetConsole();
     resetTimers(timers);
     setSource(name, insertions);
+    resetModules();
     valueBytesMax = bytes;
 }
 
@@ -185,6 +187,14 @@ const hooks = {
 
     describe(error) {
         return describe(error);
+    },
+
+    modules(names) {
+        provideModules(names);
+    },
+
+    main(kind) {
+        return runMain(kind);
     },
 
     warm() {
