@@ -5,6 +5,7 @@
 #include "code/module.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -17,6 +18,7 @@ enum {
     /* Rows and names are at most as many as tokens, and none is longer than its source. */
     TABLE_BYTES_MAX = 256 << 20,
     CHANGES_MAX = 4 * CODE_TOKENS_MAX,
+    NAME_SHOWN_BYTES = 60,   /* longer names are left out of messages */
     TEXT_EXTRA_BYTES = 4096, /* heads and tails */
     TEXT_FACTOR = 16,        /* `f()` becomes `vial$c(f)()`, and `let a` adds `()=>a,` */
 };
@@ -121,6 +123,18 @@ static void find_faults(struct module_reader *r, const struct scan *scan)
     }
 }
 
+static void fault_export(
+    struct module *m, const struct module_export *e, const char *before, const char *behind)
+{
+    if (m->fault[0] == '\0') {
+        m->fault_line = e->line;
+        m->fault_column = e->column;
+        (void)snprintf(m->fault, sizeof(m->fault), "%s '%.*s'%s", before,
+            e->local.len < NAME_SHOWN_BYTES ? (int)e->local.len : 0, m->strings.data + e->local.at,
+            behind);
+    }
+}
+
 /* Settles what kind of export each of the module's own variables is, now that all is known. */
 static void settle_exports(struct module_reader *r, const struct scan *scan)
 {
@@ -142,7 +156,9 @@ static void settle_exports(struct module_reader *r, const struct scan *scan)
         if (name == NULL) { /* a default export without a name */
             continue;
         }
-        if (name->flags & NAME_IMPORTED) {
+        if (name->flags & NAME_IMPORTED && e->is_declaration) {
+            fault_export(m, e, "Cannot declare a variable twice:", ", which is imported");
+        } else if (name->flags & NAME_IMPORTED) {
             e->binding = imports[name->value].binding;
             e->request = imports[name->value].request;
             e->imported = imports[name->value].imported;
@@ -150,12 +166,9 @@ static void settle_exports(struct module_reader *r, const struct scan *scan)
             e->may_change = 1; /* somebody else may have written it another way */
         } else {
             e->may_change = scan->assigns_anything || name->flags & NAME_ASSIGNED;
-            if (!(name->flags & NAME_DECLARED) && m->fault[0] == '\0') {
-                m->fault_line = e->line;
-                m->fault_column = e->column;
-                (void)snprintf(m->fault, sizeof(m->fault),
-                    "Exported binding '%.*s' needs to refer to a top-level declared variable",
-                    e->local.len < 60 ? (int)e->local.len : 0, local);
+            if (!(name->flags & NAME_DECLARED) && !e->is_declaration) {
+                fault_export(
+                    m, e, "Exported binding", " needs to refer to a top-level declared variable");
             }
         }
     }
@@ -323,6 +336,98 @@ static int read_tree(struct module_reader *r, TSNode root, enum module_kind kind
     return ret;
 }
 
+/* The first byte at or behind p that is no blank, or end. */
+static const char *skip_blanks(const char *p, const char *end)
+{
+    while (p < end && (*p == ' ' || (*p >= '\t' && *p <= '\r'))) {
+        p++;
+    }
+    return p;
+}
+
+/* Whether a line, without the blanks around it, ends an import or export statement. */
+static int ends_statement(const char *line, size_t len)
+{
+    char last = len > 0 ? line[len - 1] : '\0';
+
+    if (len < 8 || (last != '"' && last != '\'' && last != '}')) {
+        return 0;
+    }
+    return memcmp(line, "import", 6) == 0 || memcmp(line, "export", 6) == 0 ||
+           (line[0] == '}' && memmem(line, len, "from", 4) != NULL);
+}
+
+/* The grammar takes a line that begins with a bracket for the rest of the line before, also behind
+ * an import or export statement without a semicolon, where it cannot be. A copy of the source with
+ * a semicolon in the place of each such line break; NULL when there is none, or no memory. */
+static char *end_statements(const char *source, size_t len)
+{
+    const char *end = source + len;
+    const char *line = source;
+    const char *newline;
+    char *copy = NULL;
+
+    while ((newline = memchr(line, '\n', (size_t)(end - line))) != NULL) {
+        const char *first = skip_blanks(line, newline);
+        const char *next = skip_blanks(newline, end);
+        const char *last = newline;
+
+        while (last > first && (last[-1] == ' ' || last[-1] == '\r' || last[-1] == '\t')) {
+            last--;
+        }
+        if (next < end && strchr("([`/+-", *next) != NULL && *next != '\0' &&
+            ends_statement(first, (size_t)(last - first))) {
+            if (copy == NULL) {
+                copy = malloc(len);
+                if (copy == NULL) {
+                    return NULL;
+                }
+                memcpy(copy, source, len);
+            }
+            copy[newline - source] = ';';
+        }
+        line = newline + 1;
+    }
+    return copy;
+}
+
+/* Reads the source, a second time when it has errors that only the grammar sees. */
+static int parse(
+    const char *source, size_t len, enum module_kind kind, TSTree **ret, struct vial_error *err)
+{
+    int r = code_parse(tree_sitter_javascript(), source, len, ret, err);
+    TSTree *second = NULL;
+    char *copy;
+
+    if (r < 0 || kind == MODULE_SCRIPT || kind == MODULE_COMMONJS ||
+        !ts_node_has_error(ts_tree_root_node(*ret))) {
+        return r;
+    }
+    copy = end_statements(source, len);
+    if (copy != NULL && code_parse(tree_sitter_javascript(), copy, len, &second, NULL) == 0) {
+        ts_tree_delete(*ret);
+        *ret = second;
+    }
+    free(copy);
+    return VIAL_OK;
+}
+
+/* A CommonJS module without any word that needs reading. */
+static int read_nothing(struct module_reader *r, struct vial_error *err)
+{
+    r->module->kind = MODULE_COMMONJS;
+    script_change_hashbang(r->source, r->len, &r->changes);
+    return changes_apply(
+        &r->changes, r->source, r->len, COMMONJS_HEAD, ES_TAIL, &r->module->rewrite, err);
+}
+
+static int is_surely_commonjs(const char *source, size_t len, enum module_kind kind, unsigned flags)
+{
+    return (kind == MODULE_COMMONJS || (kind == MODULE_AUTO && flags & MODULE_REQUIRED)) &&
+           !module_may_be(source, len) &&
+           (kind == MODULE_COMMONJS || len == 0 || memmem(source, len, "await", 5) == NULL);
+}
+
 int module_read(const char *source, size_t len, enum module_kind kind, unsigned flags,
     struct module *ret, struct vial_error *err)
 {
@@ -335,15 +440,18 @@ int module_read(const char *source, size_t len, enum module_kind kind, unsigned 
     int code;
 
     module_init(ret, len);
-    code = code_parse(tree_sitter_javascript(), source, len, &tree, err);
-    if (code < 0) {
-        return code;
-    }
     names_init(&r.names);
     changes_init(&r.changes, CHANGES_MAX);
-    code = read_tree(&r, ts_tree_root_node(tree), kind, flags, err);
+    if (is_surely_commonjs(source, len, kind, flags)) {
+        code = read_nothing(&r, err);
+    } else {
+        code = parse(source, len, kind, &tree, err);
+        if (code == VIAL_OK) {
+            code = read_tree(&r, ts_tree_root_node(tree), kind, flags, err);
+            ts_tree_delete(tree);
+        }
+    }
     changes_release(&r.changes);
     names_release(&r.names);
-    ts_tree_delete(tree);
     return code;
 }

@@ -86,6 +86,7 @@ struct module_export {
     struct module_text imported; /* NAME */
     struct module_text local;    /* LOCAL: whose function vial$x gets; they come in this order */
     uint32_t may_change;         /* LOCAL: after the module has run */
+    uint32_t is_declaration;     /* export const a, and the like */
     uint32_t line, column;
 };
 

@@ -316,10 +316,11 @@ static void add_export(struct module_reader *r, struct module_export *export, ui
 }
 
 /* An export of a variable of the module. */
-static void add_local(
-    struct module_reader *r, struct module_text name, TSNode local, uint32_t name_at)
+static void add_local(struct module_reader *r, struct module_text name, TSNode local,
+    uint32_t name_at, uint32_t is_declaration)
 {
-    struct module_export export = {.binding = BINDING_LOCAL, .name = name};
+    struct module_export export = {
+        .binding = BINDING_LOCAL, .name = name, .is_declaration = is_declaration};
     uint32_t at = ts_node_start_byte(local);
 
     if (names_add(&r->names, r->source + at, ts_node_end_byte(local) - at) == NULL) {
@@ -366,7 +367,7 @@ static void read_export_list(struct module_reader *r, TSNode list, int64_t reque
             } else if (node_kind(local) == KIND_STRING) {
                 module_fault(r, at, "A string can be exported only from another module");
             } else {
-                add_local(r, text_of(r, name), local, at);
+                add_local(r, text_of(r, name), local, at, 0);
             }
         }
         more = ts_tree_cursor_goto_next_sibling(&cursor);
@@ -394,7 +395,7 @@ static void export_pattern(struct module_reader *r, TSNode pattern)
         enum node_kind kind = node_kind(node);
 
         if (kind == KIND_IDENTIFIER || kind == KIND_SHORTHAND) {
-            add_local(r, text_of(r, node), node, ts_node_start_byte(node));
+            add_local(r, text_of(r, node), node, ts_node_start_byte(node), 1);
         } else if ((depth == 0 || may_declare(&cursor, kind)) &&
                    ts_tree_cursor_goto_first_child(&cursor)) {
             depth++;
@@ -426,7 +427,7 @@ static void export_declaration(struct module_reader *r, TSNode declaration)
     int more;
 
     if (!ts_node_is_null(name)) { /* of a function or class */
-        add_local(r, text_of(r, name), name, ts_node_start_byte(name));
+        add_local(r, text_of(r, name), name, ts_node_start_byte(name), 1);
         return;
     }
     cursor = ts_tree_cursor_new(declaration);
@@ -510,7 +511,7 @@ static void export_default(
         changes_blank(&r->changes, export_at, export_at + 6, ' ');
         changes_blank(&r->changes, default_at, default_at + 7, ' ');
         if (!ts_node_is_null(name)) {
-            add_local(r, text_constant(r, "default"), name, default_at);
+            add_local(r, text_constant(r, "default"), name, default_at, 1);
             return;
         }
         changes_insert(
@@ -605,7 +606,7 @@ static void read_export(struct module_reader *r, TSNode statement)
                 module_fault(r, at, "Expected an expression behind export default");
                 return;
             }
-            add_local(r, text_constant(r, "default"), name, at);
+            add_local(r, text_constant(r, "default"), name, at, 1);
         } else {
             export_declaration(r, declaration);
         }

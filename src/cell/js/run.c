@@ -137,6 +137,7 @@ static void begin(struct js_context *c, const struct guest_start *start, JSStrin
     };
 
     (void)js_context_call(c, HOOK_START, 4, argv, &exception);
+    js_modules_begin(c, start);
 }
 
 /* The host's JSON becomes the global `input`. */
@@ -286,7 +287,6 @@ void js_run(struct js_context *c, const struct guest_start *start, struct buf *r
     JSValueRef value;
 
     begin(c, start, name, NULL);
-    js_modules_begin(c, start);
     put_u32(result, FIELD_OUTCOME, OUTCOME_OK);
     if (set_input(c, start) < 0) {
         JSStringRef text =

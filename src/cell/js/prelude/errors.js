@@ -62,6 +62,14 @@ function noteError(error, place, hint) {
     weakMapSet(notedErrors, error, { __proto__: null, place, hint });
 }
 
+/* True for the functions that a module gives its exports with, which nobody wrote. */
+function isInHead(file, line, column) {
+    const source = mapGet(sources, file);
+    const edits = source === undefined ? undefined : source.edits;
+    return line === 1 && edits !== undefined && edits.length > 0 && edits[0] === 1 &&
+        edits[1] === 1 && column <= edits[2];
+}
+
 /* The column in the guest's own text for a column in the text that was run. */
 function originalColumn(file, line, column) {
     const source = mapGet(sources, file);
@@ -141,7 +149,11 @@ function parseFrame(text) {
         file = EVAL_SOURCE;
         fn = stringSlice(rest, 0, at);
     }
+    const isTop = fn === WRAPPER_FUNCTION || fn === "global code";
     if (file !== EVAL_SOURCE && line > 0) {
+        if (!isTop && isInHead(file, line, column)) {
+            return undefined;
+        }
         column = originalColumn(file, line, column);
     }
     return {
@@ -152,7 +164,7 @@ function parseFrame(text) {
         line,
         column,
         isWrapper: fn === WRAPPER_FUNCTION,
-        isTop: fn === WRAPPER_FUNCTION || fn === "global code",
+        isTop,
     };
 }
 
