@@ -11,6 +11,9 @@
  *
  * The object in the last line is what gives a class or function without a name the name "default".
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* memmem */
+#endif
 #include "code/statement.h"
 
 #include <stdarg.h>
@@ -629,8 +632,12 @@ static void read_error(struct module_reader *r, TSNode node)
         if (kind == KIND_EXPORT_WORD ||
             (kind == KIND_IMPORT_WORD && is_next && c != '(' && c != '.')) {
             r->has_statements = 1;
-            module_fault(r, ts_node_start_byte(node), "Cannot read this %s statement",
-                kind == KIND_EXPORT_WORD ? "export" : "import");
+            uint32_t at = ts_node_start_byte(node);
+            int asserts = memmem(r->source + at, ts_node_end_byte(node) - at, "assert", 6) != NULL;
+
+            module_fault(r, at, "Cannot read this %s statement%s",
+                kind == KIND_EXPORT_WORD ? "export" : "import",
+                asserts ? ": attributes are written `with`, not `assert`" : "");
         }
     }
     ts_tree_cursor_delete(&cursor);

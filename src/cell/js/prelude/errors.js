@@ -291,14 +291,15 @@ function ownStackText(error, columns) {
         return indentLines(cutText(stack, STACK_UNITS_MAX), columns);
     }
     const frames = parseFrames(stack);
-    const head = indentLines(errorHeadline(error), columns);
-    if (frames.length > 0) {
-        return head + framesText(frames, columns);
+    const noted = weakMapGet(notedErrors, error);
+    const isNoted = noted !== undefined && noted.place !== undefined;
+    let text = indentLines(errorHeadline(error), columns);
+    if (isNoted || frames.length === 0) {
+        const { file, line, column } = placeOf(error, frames);
+        text += line > 0 ? `\n${stringRepeat(" ", columns)}    at ` +
+            `${file === "" ? sourceName : file}:${line}${column > 0 ? `:${column}` : ""}` : "";
     }
-    const place = placeOf(error, frames);
-    return place.line > 0 ? `${head}\n${stringRepeat(" ", columns)}    at ` +
-        `${place.file === "" ? sourceName : place.file}:${place.line}` +
-        `${place.column > 0 ? `:${place.column}` : ""}` : head;
+    return text + framesText(frames, columns);
 }
 
 /* Headline, frames, and in braces what the error was caused by. above lists the errors this one is

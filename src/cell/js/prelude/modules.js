@@ -87,7 +87,10 @@ let dfsCount = 0;
 const namespaces = new WeakSetClass();
 
 function resetModules() {
-    mainRecord = undefined;
+    if (mainRecord !== undefined) {
+        mainRecord = undefined;
+        installModules();
+    }
     if (moduleNames.length > 0 || mapSize(moduleRecords) > 0) {
         moduleNames = makeList();
         moduleIndexes = new MapClass();
