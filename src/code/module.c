@@ -23,9 +23,9 @@ enum {
     TEXT_FACTOR = 16,        /* `f()` becomes `vial$c(f)()`, and `let a` adds `()=>a,` */
 };
 
-static const char COMMONJS_HEAD[] = "(function(vial$i){return function vial_main(exports,require,"
-                                    "module,__filename,__dirname){";
-static const char ES_TAIL[] = "\n}})";
+static const char COMMONJS_HEAD[] =
+    "(function vial_main(exports,require,module,__filename,__dirname,vial$i){";
+static const char PLAIN_TAIL[] = "\n})";
 static const char EXACT_TAIL[] = "\n}}})";
 
 static int is_word_letter(char c)
@@ -219,24 +219,28 @@ static int add_constants(const struct module *m, struct buf *head)
     return count > 0 && ret == 0 ? buf_add_text(head, ";", NULL) : ret;
 }
 
-static int make_head(const struct module_reader *r, int exact, struct buf *head)
+static int make_plain_head(const struct module_reader *r, struct buf *head)
+{
+    int ret = buf_add_text(head, r->module->is_async ? "(async " : "(", NULL);
+
+    ret = ret < 0 ? ret
+                  : buf_add_text(head,
+                        "function vial_main(vial$x,vial$v,vial$i,vial$m){\"use strict\";", NULL);
+    ret = ret < 0 ? ret : add_constants(r->module, head);
+    return ret < 0 ? ret : add_getters(r, head);
+}
+
+static int make_exact_head(const struct module_reader *r, struct buf *head)
 {
     int is_async = r->module->is_async;
     int ret;
 
     ret = buf_add_text(head,
-        exact ? "(function(vial$x,vial$v,vial$i,vial$m,vial$c,vial$w){with(vial$v){return "
-              : "(function(vial$x,vial$v,vial$i,vial$m){return ",
-        NULL);
-    ret = ret < 0 ? ret : buf_add_text(head, is_async ? "async " : "", NULL);
-    ret = ret < 0 ? ret : buf_add_text(head, exact && !is_async ? "function*" : "function ", NULL);
+        "(function(vial$x,vial$v,vial$i,vial$m,vial$c,vial$w){with(vial$v){return ", NULL);
+    ret = ret < 0 ? ret : buf_add_text(head, is_async ? "async function " : "function*", NULL);
     ret = ret < 0 ? ret : buf_add_text(head, "vial_main(){\"use strict\";", NULL);
-    ret = ret < 0 || exact ? ret : add_constants(r->module, head);
     ret = ret < 0 ? ret : add_getters(r, head);
-    if (exact && ret == 0) {
-        ret = buf_add_text(head, is_async ? "await vial$w;" : "yield;", NULL);
-    }
-    return ret;
+    return ret < 0 ? ret : buf_add_text(head, is_async ? "await vial$w;" : "yield;", NULL);
 }
 
 static int write_es(struct module_reader *r, TSNode root, const struct scan *scan, unsigned flags,
@@ -261,10 +265,10 @@ static int write_es(struct module_reader *r, TSNode root, const struct scan *sca
         change_calls(r, scan);
     }
     buf_init(&head, m->rewrite.text.max);
-    ret = make_head(r, (flags & MODULE_EXACT) != 0, &head);
+    ret = flags & MODULE_EXACT ? make_exact_head(r, &head) : make_plain_head(r, &head);
     if (ret == 0) {
         ret = changes_apply(&r->changes, r->source, r->len, head.data,
-            flags & MODULE_EXACT ? EXACT_TAIL : ES_TAIL, &m->rewrite, err);
+            flags & MODULE_EXACT ? EXACT_TAIL : PLAIN_TAIL, &m->rewrite, err);
     }
     buf_release(&head);
     return ret;
@@ -280,7 +284,7 @@ static int write_other(struct module_reader *r, TSNode root, const struct scan *
 
     if (m->kind == MODULE_COMMONJS) {
         head = COMMONJS_HEAD;
-        tail = ES_TAIL;
+        tail = PLAIN_TAIL;
     } else if (top && !(flags & MODULE_NOT_WRAPPED)) {
         m->is_wrapped = 1;
         head = SCRIPT_HEAD;
@@ -418,7 +422,7 @@ static int read_nothing(struct module_reader *r, struct vial_error *err)
     r->module->kind = MODULE_COMMONJS;
     script_change_hashbang(r->source, r->len, &r->changes);
     return changes_apply(
-        &r->changes, r->source, r->len, COMMONJS_HEAD, ES_TAIL, &r->module->rewrite, err);
+        &r->changes, r->source, r->len, COMMONJS_HEAD, PLAIN_TAIL, &r->module->rewrite, err);
 }
 
 static int is_surely_commonjs(const char *source, size_t len, enum module_kind kind, unsigned flags)

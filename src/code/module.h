@@ -1,12 +1,11 @@
 /* module.h - makes an ES module, a CommonJS module or a script one function that the engine can
  * run, and tells what it imports and exports.
  *
- * The engine's C API knows no modules. A module becomes the text of a function; who evaluates the
- * text gets a function, calls it with what is named below, and gets the module's own function
- * `vial_main`, whose body is the source:
+ * The engine's C API knows no modules. A module becomes the text of a function whose body is the
+ * source:
  *
- *     plain   (function(vial$x,vial$v,vial$i,vial$m){return function vial_main(){"use strict";
- *             const a=vial$v[0];vial$x([()=>b]);  ... source ...  }})
+ *     plain   (function vial_main(vial$x,vial$v,vial$i,vial$m){"use strict";const a=vial$v[0];
+ *             vial$x([()=>b]);  ... source ...  })
  *     exact   (function(vial$x,vial$v,vial$i,vial$m,vial$c,vial$w){with(vial$v){return
  *             function*vial_main(){"use strict";vial$x([()=>b]);yield;  ... source ...  }}})
  *
@@ -25,9 +24,8 @@
  *
  * A module with a top-level await has an async function; exact it is not a generator but waits.
  *
- * CommonJS is (function(vial$i){return function vial_main(exports,require,module,__filename,
- * __dirname){ ... }}). A script with import() has vial$i in its place and expects it as a global.
- */
+ * CommonJS is (function vial_main(exports,require,module,__filename,__dirname,vial$i){ ... }). A
+ * script with import() has vial$i in its place and expects it as a global. */
 #ifndef VIAL_CODE_MODULE_H
 #define VIAL_CODE_MODULE_H
 

@@ -115,10 +115,10 @@ function startModule(record) {
     for (let i = 0; i < bindings.length; i++) {
         values[i] = readBinding(bindings[i]);
     }
-    const make = evaluateText(record.text, record.url, fileOf(record));
+    const main = evaluateText(record.text, record.url, fileOf(record));
     record.text = "";
-    return apply(make(makeRegister(record), values, makeImport(record), makeMeta(record)),
-        undefined, []);
+    return apply(main, undefined,
+        [makeRegister(record), values, makeImport(record), makeMeta(record)]);
 }
 
 /* ---- evaluation, in the order of the specification ---- */
@@ -429,9 +429,9 @@ function runCommonJs(record) {
     record.moduleObject = module;
     record.isLoading = true;
     try {
-        const make = evaluateText(record.text, record.url, name);
-        apply(make(makeImport(record)), exports,
-            [exports, require, module, name, folderOf(name)]);
+        const main = evaluateText(record.text, record.url, name);
+        apply(main, exports,
+            [exports, require, module, name, folderOf(name), makeImport(record)]);
     } catch (error) {
         mapDelete(moduleRecords, name);
         record.isLoading = false;
