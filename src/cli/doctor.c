@@ -42,7 +42,7 @@ static const struct check CHECKS[] = {
     {"output", "a flood of output is cut and ended", "for (;;) console.log('x'.repeat(60000))", 0,
         0, 0, VIAL_STATUS_OUTPUT_LIMIT, NULL},
     {"surface", "there is no way out in the language",
-        "['process', 'require', 'Deno', 'fetch', 'WebAssembly', 'SharedArrayBuffer', "
+        "['process', 'Deno', 'fetch', 'WebAssembly', 'SharedArrayBuffer', "
         "'XMLHttpRequest']"
         ".filter(n => n in globalThis)",
         0, 0, 0, VIAL_STATUS_OK, "[]"},

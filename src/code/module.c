@@ -235,8 +235,8 @@ static int make_exact_head(const struct module_reader *r, struct buf *head)
     int is_async = r->module->is_async;
     int ret;
 
-    ret = buf_add_text(head,
-        "(function(vial$x,vial$v,vial$i,vial$m,vial$c,vial$w){with(vial$v){return ", NULL);
+    ret = buf_add_text(
+        head, "(function(vial$x,vial$v,vial$i,vial$m,vial$c,vial$w){with(vial$v){return ", NULL);
     ret = ret < 0 ? ret : buf_add_text(head, is_async ? "async function " : "function*", NULL);
     ret = ret < 0 ? ret : buf_add_text(head, "vial_main(){\"use strict\";", NULL);
     ret = ret < 0 ? ret : add_getters(r, head);
