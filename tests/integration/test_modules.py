@@ -534,3 +534,244 @@ def test_every_route_refuses_the_same_names(vial, route):
         result = run(vial, ROUTES[route].format(specifier.replace("\\l", "\\\\l").replace("\\x", "\\\\x")),
                      {"./lib.js": LIB})
         check(result, Fails("Error", "as the name of a module: it "))
+
+
+# ---- where errors are ----
+
+def test_an_error_in_a_module_is_where_it_was_written(vial):
+    lib = ("import {n} from './n.js';\n"
+           "export let count = n; export const deep = (g) => { count++;\n"
+           "    /* ü😀 */ export_; return g() };\n").replace("export_; ", "")
+    main = "import {deep} from './lib.js'; import {n} from './n.js';\n\nfunction f() { return deep(() => n.x.y) }\nf()"
+    result = run(vial, main, {"./lib.js": lib, "./n.js": "export const n = {}"})
+    error = result["error"]
+    assert (error["name"], error["file"], error["line"], error["column"]) == ("TypeError", "[stdin]", 3, 37)
+    assert error["source_line"] == "function f() { return deep(() => n.x.y) }"
+    assert [(frame["function"], frame["file"], frame["line"]) for frame in error["frames"]] == \
+        [("", "[stdin]", 3), ("deep", "./lib.js", 3), ("f", "[stdin]", 3), ("", "[stdin]", 4)]
+    assert "at deep (./lib.js:3:23)" in error["stack"]
+
+
+@pytest.mark.parametrize("lib", [
+    "export const a = 1; null.x",
+    "export default 1; null.x",
+    "import {b} from './b.js'; export {b}; null.x",
+    "export default (() => null.x)()",
+    "export default () => 1; null.x",
+    "export default class {} null.x",
+    "export default function () { return 1 } null.x",
+    "import {live, set} from './live.js'; set(live); null.x",
+    "import {live, set} from './live.js'; set(live), set(set`x`), null.x",
+    "\n\n  export { a as b, }; let a = 'ü';  null.x",
+    "import {c} from './c.js'; export const d = 1; null.x",
+    "import.meta; import('./b.js'); null.x",
+    "await 0; export {}; null.x",
+    "exports.a = 1; null.x",
+    "#!/usr/bin/env node\nexport {}; null.x",
+], ids=str)
+def test_columns_are_those_of_the_source(vial, lib):
+    modules = {"./lib.js": lib, "./b.js": "export const b = 1", "./c.js": "import {d} from './lib.js'; export const c = 1",
+               "./live.js": "export let live = 1; export const set = (x) => { live = x }"}
+    result = run(vial, "import './lib.js'", modules)
+    before, found, _ = lib.partition("null.x")
+    line = before.count("\n") + 1
+    column = len(before.rpartition("\n")[2]) + 5  # the engine points at the dot
+    assert found
+    check(result, Fails("TypeError", file="./lib.js", line=line, column=column))
+    assert result["error"]["source_line"] == lib.split("\n")[line - 1]
+
+
+SYNTAX = [
+    ("in a body", "export {};\nlet x = ;", "Unexpected token ';'", 2, None),
+    ("in a function", "export function f() {\n  return 1 +;\n}", "Unexpected token ';'", 2, None),
+    ("in an import", "\nimport {a,, b} from './b.js'", "Unexpected ','", 2, 10),
+    ("in an export", "let a; export {a b}", "Unexpected", 1, 18),
+    ("declared twice", "import {b} from './b.js';\nlet b", "'b'", 2, None),
+    ("imported twice", "import {b} from './b.js';\nimport {b} from './b.js'", "'b'", 2, 9),
+    ("exported twice", "export let a; export {a}", "'a'", 1, 23),
+    ("two defaults", "export default 1;\nexport default 2", "default", 2, 8),
+    ("exported and not declared", "export {}; export {nope}", "'nope'", 1, 20),
+    ("return", "export {};\nreturn 1", "Return", 2, 1),
+    ("yield", "export {}; yield 1", "yield", 1, 12),
+    ("import in a block", "export {};\n{ import './b.js' }", "import", 2, None),
+    ("export in a function", "export {};\nfunction f() { export let x }", "export", 2, None),
+    ("strict words", "export {};\nlet static = 1", "static", 2, None),
+    ("a missing name", "\nimport {nope} from './b.js'", "'nope'", 2, 20),
+    ("an unfinished import", "import {a} from", "import", 1, 1),
+    ("a comma after a default", "export default 1, 2", "", 1, None),
+]
+
+
+@pytest.mark.parametrize("case", SYNTAX, ids=ids(SYNTAX))
+@pytest.mark.parametrize("route", ["program", "module"])
+def test_syntax_errors(vial, case, route):
+    modules = {"./b.js": "export const b = 1"}
+    if route == "module":
+        modules["./lib.js"] = case[1]
+    result = run(vial, case[1] if route == "program" else "import './lib.js'", modules)
+    check(result, Fails("SyntaxError", case[2], line=case[3], column=case[4],
+                        file="[stdin]" if route == "program" else "./lib.js",
+                        source_line=case[1].split("\n")[case[3] - 1]))
+
+
+def test_errors_are_printed_with_their_module(vial, folder):
+    (folder / "lib.js").write_text("export const a = 1;\nnull.x")
+    done = vial("run", "--module-file", f"./lib.js={folder / 'lib.js'}", "-e", "import './lib.js'")
+    assert done.returncode == 1
+    assert done.stderr.startswith("./lib.js:2\nnull.x\n    ^\n\nTypeError: null is not an object")
+
+
+# ---- options ----
+
+def test_module_and_script_can_be_forced(vial):
+    assert run(vial, "this === undefined", {}, "--module")["value"] is True
+    assert run(vial, "this === globalThis", {}, "--script")["value"] is True
+    assert run(vial, "typeof await 1", {}, "--module")["value"] == "number"
+    check(run(vial, "export {}", {}, "--script"), Fails("SyntaxError", "export"))
+    check(run(vial, "with ({}) {}", {}, "--module"), Fails("SyntaxError", "with"))
+    assert run(vial, "(await import('./a.js')).a", {"./a.js": "export const a = 1"}, "--script")["value"] == 1
+
+
+BAD_OPTIONS = [
+    (["--module", "--script"], "not both"),
+    (["--module-file", "x"], "NAME=FILE"),
+    (["--module-file", "x="], "NAME=FILE"),
+    (["--module-file", "x=/nonexistent"], "/nonexistent"),
+    (["--module-file"], "--module-file"),
+    (["--module-file", "=/dev/null"], "is empty"),
+    (["--module-file", "a/../a.js=/dev/null"], ".. in it"),
+    (["--module-file", "./a.js=/dev/null", "--module-file", "././a.js=/dev/null"], "two modules"),
+    (["--module-file", "file:///x=/dev/null"], "is a URL"),
+    (["--module-file", "/x=/dev/null"], "absolute"),
+    (["--module-file", "node:fs=/dev/null"], "built-in"),
+    (["--module-file", f"{'x' * 5000}=/dev/null"], "longer than 1024"),
+    (["--module-file", os.fsdecode(b"\xff=/dev/null")], "UTF-8"),
+    (["--module-file", "a\nb=/dev/null"], "control"),
+]
+
+
+@pytest.mark.parametrize("options, why", BAD_OPTIONS, ids=lambda value: value if isinstance(value, str) else "")
+def test_bad_options_are_refused_before_anything_runs(vial, options, why):
+    done = vial("run", *options, "-e", "1")
+    assert done.returncode == 2, done.stderr
+    assert why in done.stderr
+
+
+def test_a_module_that_is_not_utf8_is_refused(vial, folder):
+    (folder / "bad.js").write_bytes(b"export {}; // \xff")
+    done = vial("run", "--module-file", f"./bad.js={folder / 'bad.js'}", "-e", "1")
+    assert (done.returncode, "./bad.js is not UTF-8 (at byte 14)" in done.stderr) == (2, True)
+
+
+def test_a_thousand_modules_and_no_more(vial, folder):
+    (folder / "m.js").write_text("export {}")
+    words = [word for i in range(1000) for word in ("--module-file", f"./m{i}.js={folder / 'm.js'}")]
+    assert vial.result(*words, "-e", "import './m999.js'; 1")["value"] == 1
+    done = vial("run", *words, "--module-file", f"./x.js={folder / 'm.js'}", "-e", "1")
+    assert (done.returncode, "1000" in done.stderr) == (2, True)
+
+
+# ---- bad and large input ----
+
+def test_a_chain_of_many_modules(vial):
+    modules = {f"./m{i}.js": f"import {{n as m}} from './m{i + 1}.js'; export const n = m + 1" for i in range(400)}
+    modules["./m400.js"] = "export const n = 0"
+    check(run(vial, "import {n} from './m0.js'; n", modules), 400)
+
+
+def test_a_cycle_of_many_modules(vial):
+    modules = {f"./m{i}.js": f"import {{f as g}} from './m{(i + 1) % 200}.js'; export function f(n) {{ return n ? g(n - 1) : {i} }}"
+               for i in range(200)}
+    check(run(vial, "import {f} from './m0.js'; f(250)", modules), 50)
+
+
+def test_a_module_of_ten_megabytes(vial):
+    text = "export const a = '" + "x" * 10_000_000 + "';"
+    check(run(vial, "import {a} from './big.js'; a.length", {"./big.js": text}), 10_000_000)
+
+
+def test_a_module_with_too_much_in_it(vial):
+    text = "export const a = 1;\n" + "f(1, 2);\n" * 1_100_000
+    check(run(vial, "import {a} from './big.js'; a", {"./big.js": text}), Fails("RangeError", "too large to be read"))
+
+
+def test_a_program_of_megabytes_with_modules(vial):
+    text = "import {a} from './a.js';\nlet n = 0;\n" + "n = n + a;\n" * 100_000 + "n"
+    check(run(vial, text, {"./a.js": "export const a = 1"}, "--memory-mb", "512"), 100_000)
+
+
+def test_many_names(vial):
+    names = ", ".join(f"a{i} = {i}" for i in range(20_000))
+    text = "import {" + ", ".join(f"a{i}" for i in range(0, 20_000, 2)) + "} from './a.js'; a19998"
+    check(run(vial, text, {"./a.js": f"export const {names}"}), 19998)
+
+
+@pytest.mark.parametrize("opening", ["[", "(", "{", "{a:", "`${", "(()=>{", "function f(){", "import(", "import {"])
+@pytest.mark.parametrize("count", [5_000, 100_000])
+def test_nested_brackets(vial, opening, count):
+    result = run(vial, "import './deep.js'; 1", {"./deep.js": "export {};\n" + opening * count})
+    assert result["status"] == "exception"
+    assert result["error"]["name"] in ("SyntaxError", "RangeError"), result["error"]
+
+
+@pytest.mark.parametrize("source", ["", ";", "\n", "export", "import", "import.meta", "import.", "export default", "export {",
+                                    "export *", "import * as", "import {", "export const", "export default class",
+                                    "\ufeffexport {}", "/*", "`", "export default `${", "#!", "#!\nexport {}",
+                                    "import\u2028'./x.js'", "\x00export {}", "export {} //", "export {} /*"])
+def test_odd_sources_have_an_answer(vial, source):
+    for name in ("./odd.js", "./odd.mjs", "./odd.cjs", "./odd.json"):
+        result = run(vial, f"import '{name}'; 1" if name != "./odd.json" else f"require('{name}'); 1", {name: source})
+        assert result["status"] in ("ok", "exception"), result
+
+
+REPLACED = """
+const bad = () => { throw new Error('the guest was asked') };
+const {getOwnPropertyDescriptor} = Object;
+const {defineProperty, ownKeys} = Reflect;
+const classes = [Array, Map, Promise, String, Function, WeakMap, WeakSet, RegExp, Set];
+const found = {__proto__: null};
+let count = 0;
+for (let i = 0; i < classes.length; i++) {
+    const {prototype} = classes[i];
+    const keys = ownKeys(prototype);
+    for (let k = 0; k < keys.length; k++) {
+        const descriptor = getOwnPropertyDescriptor(prototype, keys[k]);
+        if (keys[k] !== 'constructor' && typeof descriptor.value === 'function') {
+            found[count++] = {__proto__: null, prototype, key: keys[k]};
+        }
+    }
+}
+for (let i = 0; i < count; i++) {
+    defineProperty(found[i].prototype, found[i].key, {__proto__: null, value: bad});
+}
+for (let i = 0; i < 20; i++) {
+    defineProperty(Array.prototype, i, {__proto__: null, set: bad, get: bad});
+}
+const names = {__proto__: null, 0: 'get', 1: 'set', 2: 'value', 3: 'type', 4: 'with', 5: 'name', 6: 'file'};
+for (let i = 0; i < 7; i++) {
+    defineProperty(Object.prototype, names[i], {__proto__: null, get: bad, set: bad});
+}
+globalThis.Promise = globalThis.Map = globalThis.JSON = globalThis.Reflect = undefined;
+"""
+
+
+def test_the_loader_does_not_depend_on_what_a_guest_can_change(vial):
+    main = REPLACED + "\nconst ns = require('./a.js'); __return(ns.f() + require('./c.js').c)"
+    modules = {"./a.js": "import {g} from './b.js'; export * from './b.js'; export function f() { return g() }",
+               "./b.js": "import {f} from './a.js'; export let n = 1; export function g() { n++; return n + typeof f }",
+               "./c.js": "exports.c = 'c'"}
+    check(run(vial, main, modules), "2functionc")
+    main = REPLACED + "\n(async () => { __return((await import('./a.js')).a) })()"
+    check(run(vial, main, {"./a.js": "export const a = await 5"}), 5)
+
+
+def test_the_names_of_the_rewriter_give_no_power(vial):
+    check(run(vial, "export const b = 1; import {a} from './a.js'; vial$x([() => 'forged']); vial$v[0] = 2; "
+                    "[a, typeof vial$i, typeof vial$m]", {"./a.js": "export const a = 1"}), [1, "function", "object"])
+    check(run(vial, "import {x} from './a.js'; x",
+              {"./a.js": "export const x = 1; vial$x([() => 'forged']); vial$v.length = 0"}), 1)
+
+
+def test_nothing_of_one_run_is_left_in_the_next(vial, folder):
+    check(run(vial, "typeof vial$i + typeof vial$x"), "undefinedundefined")
+    check(run(vial, "Object.keys(globalThis).length + Object.keys(require).length"), 3)

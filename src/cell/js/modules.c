@@ -27,6 +27,7 @@ enum {
     READ_IMPORTS,
     READ_EXPORTS,
     READ_IMPORT_CALLS,
+    READ_LINES,
     READ_EARLIER, /* insertions that were made before ours, in the text that we have read */
     READ_COUNT
 };
@@ -187,6 +188,7 @@ static JSValueRef module_value(
     row_add(ctx, &row, imports_value(ctx, m));
     row_add(ctx, &row, exports_value(ctx, m));
     row_add(ctx, &row, JSValueMakeBoolean(ctx, m->has_import_calls));
+    row_add_number(ctx, &row, m->rewrite.line_count);
     row_add(ctx, &row,
         prepared->edits.len > 0 ? edits_value(ctx, &prepared->edits) : JSValueMakeUndefined(ctx));
     return row_take(ctx, &row);

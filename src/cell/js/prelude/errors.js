@@ -43,12 +43,13 @@ let sources = new MapClass();
 function setSource(name, insertions) {
     sourceName = name;
     sources = new MapClass();
-    addSource("", insertions, undefined);
+    addSource("", insertions, POSITION_MAX, undefined);
 }
 
-function addSource(file, insertions, earlier) {
+function addSource(file, insertions, lines, earlier) {
     mapSet(sources, file, {
         __proto__: null,
+        lines,
         edits: insertions === undefined ? undefined : listOf(insertions),
         earlier: earlier === undefined ? undefined : listOf(earlier),
     });

@@ -257,7 +257,9 @@ function evaluateText(text, url, file) {
         const target = errorOf(error);
         if (target !== undefined && ownData(target, "sourceURL") === url &&
             (file !== "" || parseFrames(ownData(target, "stack")).length === 0)) {
-            noteError(target, makePlace(file, ownData(target, "line"), 0), "");
+            /* It may be found at what stands behind the source. */
+            const line = min(ownData(target, "line"), mapGet(sources, file).lines);
+            noteError(target, makePlace(file, line, 0), "");
         }
         throw error;
     }
@@ -272,7 +274,7 @@ function takeRead(record, read) {
     record.kind = read[0];
     record.isAsync = read[1];
     record.text = read[2];
-    addSource(record.isMain ? "" : record.name, read[3], read[8]);
+    addSource(record.isMain ? "" : record.name, read[3], read[8], read[9]);
     if (record.kind === KIND_ES) {
         record.requestRows = read[4];
         record.importRows = read[5];

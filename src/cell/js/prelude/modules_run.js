@@ -70,7 +70,7 @@ function instantiateExact(record) {
         evaluateText(record.text, url, file); /* finds names that are declared twice */
     }
     const read = readSource(record.index, record.name, KIND_ES, flags);
-    addSource(file, read[3], read[8]);
+    addSource(file, read[3], read[8], read[9]);
     for (let i = 0; i < bindings.length; i++) {
         defineProperty(env, importRows[i * IMPORT_LENGTH + 3], {
             __proto__: null, enumerable: true, configurable: false, set: undefined,
@@ -550,7 +550,7 @@ function runScript(read) {
     if (read[7]) {
         defineHidden(globalThis, "vial$i", makeImport(undefined));
     }
-    addSource("", read[3], read[8]);
+    addSource("", read[3], read[8], read[9]);
     return evaluateText(read[2], sourceName, "");
 }
 
