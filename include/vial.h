@@ -124,6 +124,25 @@ enum vial_files_mode {
     VIAL_FILES_OFF = 2,
 };
 
+/* What a source is. */
+enum vial_kind {
+    VIAL_KIND_AUTO = 0, /* a module when it has import, export or import.meta; else a script */
+    VIAL_KIND_SCRIPT = 1,
+    VIAL_KIND_MODULE = 2, /* an ES module */
+};
+
+/* A module that the program may import or require. The name is what it is asked for by: "./lib.js"
+ * at the root, where the program is too, or a bare name such as "lodash". There are no files behind
+ * these names; docs/modules.md has the rules. */
+struct vial_module {
+    const char *name;   /* UTF-8 of up to 1024 bytes */
+    const char *source; /* UTF-8, need not end in NUL */
+    size_t source_len;
+};
+
+/* More modules than this are a mistake, and each costs a little even when it is not used. */
+#define VIAL_MODULES_MAX 1000
+
 /* What to run. Start from VIAL_REQUEST_INIT. */
 struct vial_request {
     uint32_t size; /* sizeof as the caller was compiled */
@@ -153,6 +172,9 @@ struct vial_request {
     const char *stdin_bytes; /* what process.stdin gives; NULL: nothing */
     size_t stdin_len;
     uint32_t files_mode; /* enum vial_files_mode */
+    const struct vial_module *modules; /* module_count of them */
+    size_t module_count;
+    uint32_t kind; /* enum vial_kind, of the source */
 };
 #define VIAL_REQUEST_INIT                                                                          \
     {                                                                                              \
@@ -263,6 +285,7 @@ struct vial_result_error {
     const char *stack;       /* the guest's own frames only */
     const char *source_line; /* the text of that line */
     const char *hint;        /* what to do about it, when there is something to say */
+    const char *file;        /* the source that line is in: the request's name, or a module's */
 };
 #define VIAL_RESULT_ERROR_INIT                                                                     \
     {                                                                                              \

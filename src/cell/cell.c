@@ -161,6 +161,31 @@ static char *cell_receive_start(struct files_in *in, size_t *ret_len)
     return payload;
 }
 
+static struct guest_module cell_modules[VIAL_MODULES_MAX];
+
+/* A module's name or its source, which come one behind the other. */
+static int cell_parse_module(const struct field *f, struct guest_start *start)
+{
+    struct guest_module *module;
+
+    if (f->tag == FIELD_MODULE_NAME) {
+        if (start->module_count == VIAL_MODULES_MAX) {
+            return -1;
+        }
+        cell_modules[start->module_count++] =
+            (struct guest_module){.name = f->bytes, .name_len = f->len};
+        start->modules = cell_modules;
+        return 0;
+    }
+    if (start->module_count == 0) {
+        return -1;
+    }
+    module = &cell_modules[start->module_count - 1];
+    module->source = f->bytes;
+    module->source_len = f->len;
+    return 0;
+}
+
 static void cell_parse_start(const char *payload, size_t len, struct guest_start *start)
 {
     struct field f;
@@ -207,6 +232,13 @@ static void cell_parse_start(const char *payload, size_t len, struct guest_start
         case FIELD_CWD:
         case FIELD_OUT:
             break; /* read where they are needed */
+        case FIELD_KIND:
+            r = field_u32(&f, &start->kind);
+            break;
+        case FIELD_MODULE_NAME:
+        case FIELD_MODULE_SOURCE:
+            r = cell_parse_module(&f, start);
+            break;
         default:
             r = -1;
             break;

@@ -10,6 +10,13 @@
 
 #include "base/buf.h"
 
+/* A module that came with the run. */
+struct guest_module {
+    const char *name;
+    const char *source;
+    size_t name_len, source_len;
+};
+
 /* The start message, borrowed from its buffer. */
 struct guest_start {
     const char *name;
@@ -25,6 +32,9 @@ struct guest_start {
     size_t stdin_len;
     const char *fields; /* the whole message, for what comes more than once: ENV, ARG */
     size_t fields_len;
+    uint32_t kind; /* enum vial_kind */
+    const struct guest_module *modules;
+    size_t module_count;
 };
 
 struct guest_ops {

@@ -30,6 +30,9 @@ enum {
 struct run_options {
     const char *file, *code, *input, *input_file, *input_cbor;
     char require[REQUIRE_BYTES_MAX];
+    struct vial_module *modules; /* names and sources are ours, see free_modules */
+    size_t module_count;
+    uint32_t kind;
     struct vial_limits limits;
     int json, no_jit;
     /* Files and the process; the lists are as long as the library takes them. */
@@ -42,10 +45,10 @@ struct run_options {
 };
 
 static const char *const KNOWN[] = {"-e", "--eval", "--input", "--input-cbor", "--input-file",
-    "--json", "--no-jit", "--require", "--help", "--wall-ms", "--cpu-ms", "--timers", "--memory-mb",
-    "--stdout-bytes", "--stderr-bytes", "--value-bytes", "--disk-mb", "--file-count",
-    "--open-files", "--file", "--out", "--out-dir", "--force", "--env", "--cwd", "--stdin",
-    "--files", "--no-files", NULL};
+    "--json", "--no-jit", "--module", "--script", "--module-file", "--require", "--help",
+    "--wall-ms", "--cpu-ms", "--timers", "--memory-mb", "--stdout-bytes", "--stderr-bytes",
+    "--value-bytes", "--disk-mb", "--file-count", "--open-files", "--file", "--out", "--out-dir",
+    "--force", "--env", "--cwd", "--stdin", "--files", "--no-files", NULL};
 
 static void print_help(void)
 {
@@ -64,6 +67,10 @@ static void print_help(void)
         "  --input JSON        the program's global `input`\n"
         "  --input-file FILE   the same from a file, - for stdin\n"
         "  --input-cbor FILE   the same as CBOR, for values that JSON does not have\n"
+        "  --module-file NAME=FILE   a module that the program may import as NAME; may be "
+        "repeated\n"
+        "  --module, --script  what the program is; by default a module when it has import or "
+        "export\n"
         "  --json              print one result object instead of the value\n"
         "  --require LAYERS    refuse to run unless these hold (vial doctor lists them; also "
         "full,\n"
@@ -209,6 +216,58 @@ static int take_process_option(struct run_options *o, struct cli_args *a)
     return 1;
 }
 
+static int take_kind(struct run_options *o, struct cli_args *a)
+{
+    uint32_t kind = strcmp(a->option, "--module") == 0 ? VIAL_KIND_MODULE : VIAL_KIND_SCRIPT;
+
+    if (o->kind != VIAL_KIND_AUTO && o->kind != kind) {
+        return cli_fail(EXIT_USAGE, "give either --module or --script, not both");
+    }
+    o->kind = kind;
+    return cli_args_plain(a, "run");
+}
+
+static void free_modules(struct run_options *o)
+{
+    for (size_t i = 0; i < o->module_count; i++) {
+        free((void *)(uintptr_t)o->modules[i].name);
+        free((void *)(uintptr_t)o->modules[i].source);
+    }
+    free(o->modules);
+}
+
+/* NAME=FILE. The name goes up to the first equals sign: files have them, modules do not. */
+static int take_module(struct run_options *o, struct cli_args *a)
+{
+    const char *value = cli_args_value(a, "run");
+    const char *equals = value != NULL ? strchr(value, '=') : NULL;
+    struct vial_module *module;
+    char *name, *source = NULL;
+    int code;
+
+    if (value == NULL) {
+        return EXIT_USAGE;
+    }
+    if (equals == NULL || equals[1] == '\0') {
+        return cli_fail(EXIT_USAGE, "--module-file takes NAME=FILE, such as ./lib.js=src/lib.js");
+    }
+    if (o->module_count == VIAL_MODULES_MAX) {
+        return cli_fail(EXIT_USAGE, "a run may have up to %d modules", VIAL_MODULES_MAX);
+    }
+    if (o->modules == NULL) {
+        o->modules = calloc(VIAL_MODULES_MAX, sizeof(*o->modules));
+    }
+    name = o->modules != NULL ? strndup(value, (size_t)(equals - value)) : NULL;
+    if (name == NULL) {
+        return cli_fail(EXIT_OUR_FAILURE, "no memory for a module");
+    }
+    module = &o->modules[o->module_count++];
+    module->name = name;
+    code = cli_read_file(equals + 1, SOURCE_BYTES_MAX, "a module", &source, &module->source_len);
+    module->source = source;
+    return code;
+}
+
 static int take_option(struct run_options *o, struct cli_args *a)
 {
     const char **value = NULL;
@@ -237,6 +296,10 @@ static int take_option(struct run_options *o, struct cli_args *a)
     } else if (strcmp(a->option, "--no-jit") == 0) {
         o->no_jit = 1;
         return cli_args_plain(a, "run");
+    } else if (strcmp(a->option, "--module") == 0 || strcmp(a->option, "--script") == 0) {
+        return take_kind(o, a);
+    } else if (strcmp(a->option, "--module-file") == 0) {
+        return take_module(o, a);
     } else if (strcmp(a->option, "--require") == 0) {
         const char *layers = cli_args_value(a, "run");
 
@@ -479,7 +542,8 @@ static void print_error(const struct vial_result *result, const char *name)
         return;
     }
     if (e.line != 0 && e.source_line != NULL) {
-        (void)fprintf(stderr, "%s:%u\n", name, e.line);
+        print_safe(e.file != NULL ? e.file : name);
+        (void)fprintf(stderr, ":%u\n", e.line);
         print_safe(e.source_line);
         (void)fprintf(
             stderr, "\n%*s\n\n", (int)(e.column < 200 ? e.column : 200), e.column != 0 ? "^" : "");
@@ -661,6 +725,7 @@ int cmd_run(int argc, char **argv)
     int code = parse(&o, argc, argv);
 
     if (code != 0) {
+        free_modules(&o);
         return code < 0 ? EXIT_FINE : code;
     }
     if (o.file != NULL) {
@@ -684,6 +749,9 @@ int cmd_run(int argc, char **argv)
         request.input_is_cbor = o.input_cbor != NULL;
         request.input = o.input != NULL ? o.input : input;
         request.input_len = o.input != NULL ? strlen(o.input) : input_len;
+        request.modules = o.modules;
+        request.module_count = o.module_count;
+        request.kind = o.kind;
         request.limits = &o.limits;
         request.want_text = !o.json;
         request.on_output = o.json ? NULL : on_output;
@@ -696,5 +764,6 @@ int cmd_run(int argc, char **argv)
     free(source);
     free(input);
     free(stdin_bytes);
+    free_modules(&o);
     return code;
 }

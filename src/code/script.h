@@ -20,50 +20,38 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "code/edit.h"
+#include "code/change.h"
+#include "code/parse.h"
 #include "vial.h"
 
 /* Places where text is inserted: one in front, and a `return ` at the end of every branch that can
  * give the value of the run. Scripts written by models end in a few branches; 256 leave room for a
- * long chain of else-ifs and keep the table at 3 KiB. Branches beyond it give undefined. */
+ * long chain of else-ifs. Branches beyond it give undefined. */
 enum { SCRIPT_EDITS_MAX = 256 };
 
-/* Tree-sitter counts bytes in 32 bits; half of that leaves room for what is inserted. */
-#define SCRIPT_BYTES_MAX ((size_t)INT32_MAX)
-
-enum {
-    /* Words, numbers and signs of a script, some 150 KB of code. Tree-sitter 0.20 counts the
-     * children of a node in 16 bits and corrupts memory beyond; only the node of a syntax error can
-     * take as many, one for each token at most, and some of those are empty. Half of 16 bits is on
-     * the safe side of both. It also keeps the recursion of tree-sitter, when it joins ambiguous
-     * readings, within 1 MiB of stack. */
-    SCRIPT_TOKENS_MAX = 32000,
-    /* That many tokens are read in 0.1 s, and in 0.3 s when made to be slow. What is worse than
-     * any shape known so far stops here, and not at the end of the run's processor time. */
-    SCRIPT_PARSE_MS_MAX = 2000,
-};
-
-struct script_edits {
-    uint32_t count;           /* 0 when nothing was rewritten */
-    uint32_t line_count;      /* lines of the source */
-    uint32_t last_column_max; /* the column after the last character of the rewritten last line */
-    struct edit items[SCRIPT_EDITS_MAX]; /* in the order of the text */
-};
+/* What a wrapped script begins and ends with. */
+extern const char SCRIPT_HEAD[];
+extern const char SCRIPT_TAIL[];
 
 /* 0 when source has neither of the words, so there is no need to parse it. */
 int script_may_need_wrap(const char *source, size_t len);
 
-/* Adds the rewritten script to out, stores the insertions in *edits and 1 in *ret_wrapped. When no
- * await, for await or return stands outside of functions, stores 0, empties *edits and leaves out
- * alone. source is UTF-8; syntax errors in it are left for the engine to report. VIAL_E_INVALID is
- * the guest's doing: the source is over a maximum above. It can still be run as it is if the engine
- * takes it. On failure nothing is changed. */
-VIAL_NODISCARD int script_wrap(const char *source, size_t len, struct buf *out,
-    struct script_edits *edits, int *ret_wrapped, struct vial_error *err);
+/* Notes the changes that make the value of the last statement a return value. */
+void script_change_values(TSNode root, const char *source, struct changes *changes);
+
+/* Notes the change that makes a comment of a `#!` line. */
+void script_change_hashbang(const char *source, size_t len, struct changes *changes);
+
+/* Adds the rewritten script to out and stores 1 in *ret_wrapped. When no await, for await or return
+ * stands outside of functions, stores 0 and leaves *out alone. source is UTF-8; syntax errors in it
+ * are left for the engine to report. VIAL_E_INVALID is the guest's doing: the source is over a
+ * maximum of parse.h. It can still be run as it is if the engine takes it. */
+VIAL_NODISCARD int script_wrap(
+    const char *source, size_t len, struct rewrite *out, int *ret_wrapped, struct vial_error *err);
 
 /* Turns a position in the rewritten text into the one in the source. A position inside of an
  * insertion becomes the place of the insertion; one behind the source becomes the end of the
  * source. */
-void script_map_back(const struct script_edits *edits, uint32_t *line, uint32_t *column);
+void script_map_back(const struct rewrite *rewrite, uint32_t *line, uint32_t *column);
 
 #endif

@@ -104,6 +104,14 @@ static int take_field(struct vial_result *result, const struct field *f, uint32_
     case FIELD_ERROR_HINT:
         result->error.hint = f->len > 0 ? f->bytes : NULL;
         return 0;
+    case FIELD_ERROR_FILE:
+        result->error.file = f->bytes;
+        return 0;
+    case FIELD_FRAME_FILE:
+        if (frame != NULL) {
+            frame->file = f->bytes;
+        }
+        return frame != NULL ? 0 : -1;
     case FIELD_ERROR_LINE:
         return field_u32(f, &result->error.line);
     case FIELD_ERROR_COLUMN:
@@ -112,7 +120,8 @@ static int take_field(struct vial_result *result, const struct field *f, uint32_
         if (result->frames_count == RESULT_FRAMES_MAX) {
             return -1;
         }
-        result->frames[result->frames_count++].function = f->bytes;
+        result->frames[result->frames_count++] =
+            (struct result_frame){.function = f->bytes, .file = ""};
         return 0;
     case FIELD_FRAME_LINE:
         return frame != NULL ? field_u32(f, &frame->line) : -1;
@@ -228,6 +237,23 @@ void result_find_line(struct vial_result *result, const char *source, size_t len
     }
     result->own_source_line[n] = '\0';
     result->error.source_line = result->own_source_line;
+}
+
+void result_name_files(struct vial_result *result, const char *name)
+{
+    unsigned i;
+
+    (void)snprintf(result->source_name, sizeof(result->source_name), "%s", name);
+    if (result->error.line == 0) {
+        result->error.file = NULL; /* nowhere in particular */
+    } else if (result->error.file == NULL || result->error.file[0] == '\0') {
+        result->error.file = result->source_name;
+    }
+    for (i = 0; i < result->frames_count; i++) {
+        if (result->frames[i].file[0] == '\0') {
+            result->frames[i].file = result->source_name;
+        }
+    }
 }
 
 size_t result_output(struct vial_result *result, int stream, const char *bytes, size_t len)

@@ -12,6 +12,7 @@ enum { RESULT_FRAMES_MAX = 50 }; /* as many as a cell sends */
 
 struct result_frame {
     const char *function;
+    const char *file; /* empty: the program itself */
     uint32_t line, column;
 };
 
@@ -38,6 +39,7 @@ struct vial_result {
     unsigned frames_count;
     char own_message[400]; /* of errors that the host states */
     char own_source_line[256];
+    char source_name[1025];    /* of the program, when an error or a frame is in it */
     struct buf output[2];      /* stdout, stderr */
     struct result_file *files; /* run_files.c looks after these */
     unsigned files_count;
@@ -65,6 +67,9 @@ void result_state(struct vial_result *result, int status, const char *name, cons
 
 /* Notes the text of the line that the error is in. */
 void result_find_line(struct vial_result *result, const char *source, size_t len);
+
+/* Gives the program's name to an error and to frames that are in it. */
+void result_name_files(struct vial_result *result, const char *name);
 
 /* Keeps what fits of a piece of output, counts the rest; how many bytes were kept. */
 size_t result_output(struct vial_result *result, int stream, const char *bytes, size_t len);

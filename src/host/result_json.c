@@ -48,6 +48,7 @@ static void put_error(struct json_writer *w, const struct vial_result *r)
     put_text(w, "name", r->error.name);
     put_text(w, "message", r->error.message);
     put_text(w, "stack", r->error.stack);
+    put_text(w, "file", r->error.file);
     put_position(w, "line", r->error.line);
     put_position(w, "column", r->error.column);
     put_text(w, "source_line", r->error.source_line);
@@ -56,6 +57,7 @@ static void put_error(struct json_writer *w, const struct vial_result *r)
     for (i = 0; i < r->frames_count; i++) {
         json_begin_object(w);
         put_text(w, "function", r->frames[i].function);
+        put_text(w, "file", r->frames[i].file);
         put_number(w, "line", r->frames[i].line);
         put_number(w, "column", r->frames[i].column);
         json_end_object(w);

@@ -26,6 +26,7 @@
 #include "base/utf8.h"
 #include "host/engine.h"
 #include "host/meter.h"
+#include "host/modules.h"
 #include "host/result.h"
 #include "host/run_files.h"
 #include "jail/filter.h"
@@ -46,7 +47,8 @@ enum {
     NAME_BYTES_MAX = 1024,
     SOURCE_BYTES_MAX = 64 * 1024 * 1024,
     INPUT_BYTES_MAX = 128 * 1024 * 1024,
-    CPU_GRACE_S = 2, /* the kernel's own processor limit is so much later than ours */
+    START_EXTRA_BYTES = 65536, /* of a start message, beside the texts of the caller */
+    CPU_GRACE_S = 2,           /* the kernel's own processor limit is so much later than ours */
 };
 
 struct vial_run {
@@ -69,6 +71,7 @@ struct vial_run {
 static int check_request(const struct vial_request *q, struct vial_error *err)
 {
     struct json_fault fault;
+    size_t bytes = q->source_len + q->input_len;
     size_t bad;
     int r;
 
@@ -96,7 +99,16 @@ static int check_request(const struct vial_request *q, struct vial_error *err)
         return vial__fail(err, VIAL_E_INVALID, "the input is not JSON: %s at line %u, column %u",
             fault.why, fault.line, fault.column);
     }
-    return VIAL_OK;
+    if (q->kind > VIAL_KIND_MODULE) {
+        return vial__fail(err, VIAL_E_INVALID, "%u is no kind of source", q->kind);
+    }
+    r = modules_check(q, &bytes, err);
+    if (r == VIAL_OK && bytes > FRAME_START_BYTES_MAX - START_EXTRA_BYTES) {
+        return vial__fail(err, VIAL_E_INVALID,
+            "source, input and modules are %zu bytes long; together they may have up to %d", bytes,
+            FRAME_START_BYTES_MAX - START_EXTRA_BYTES);
+    }
+    return r;
 }
 
 /* ---- the start message ---- */
@@ -148,7 +160,7 @@ static int send_start(struct vial_run *run)
     size_t i;
     int r;
 
-    buf_init(&fields, NAME_BYTES_MAX + 256 + files_fields_bytes(q));
+    buf_init(&fields, FRAME_START_BYTES_MAX);
     r = field_add(&fields, FIELD_NAME, name, strlen(name), NULL);
     r = r < 0 ? r : field_add_u32(&fields, FIELD_WANT_TEXT, q->want_text, NULL);
     r = r < 0 ? r : field_add_u32(&fields, FIELD_TIMERS_MAX, run->limits.timers_max, NULL);
@@ -156,6 +168,10 @@ static int send_start(struct vial_run *run)
             ? r
             : field_add_u32(&fields, FIELD_VALUE_MAX, (uint32_t)run->limits.value_bytes_max, NULL);
     r = r < 0 ? r : files_add_fields(q, &fields, NULL);
+    if (q->kind != VIAL_KIND_AUTO) {
+        r = r < 0 ? r : field_add_u32(&fields, FIELD_KIND, q->kind, NULL);
+    }
+    r = r < 0 ? r : modules_add(q, &fields, NULL);
     if (r < 0) {
         buf_release(&fields);
         errno = ENOMEM;
@@ -532,6 +548,22 @@ static void release_cell(struct vial_run *run, int suspicious)
     run->cell = CELL_NONE;
 }
 
+/* Finds the text of the line that an error is in, in the source that it is in. */
+static void find_line(const struct vial_run *run, struct vial_result *result)
+{
+    const struct vial_request *q = &run->request;
+    const char *file = result->error.file;
+    const struct vial_module *module =
+        file != NULL && file[0] != '\0' ? modules_find(q, file) : NULL;
+
+    if (module != NULL) {
+        result_find_line(result, module->source, module->source_len);
+    } else if (file == NULL || file[0] == '\0') {
+        result_find_line(result, q->source, q->source_len);
+    }
+    result_name_files(result, q->name != NULL ? q->name : "main.js");
+}
+
 /* ---- the public functions ---- */
 
 /* Settles what kind of cell the run is in. */
@@ -636,7 +668,7 @@ int vial_run_wait(struct vial_run *run, struct vial_result **ret, struct vial_er
     if (result->status == VIAL_STATUS_OK || result->status == VIAL_STATUS_EXCEPTION) {
         kill_cell(run);
     }
-    result_find_line(result, run->request.source, run->request.source_len);
+    find_line(run, result);
     release_cell(
         run, result->status == VIAL_STATUS_CRASHED || result->status == VIAL_STATUS_DENIED);
     result->usage.host_us = clock_now_us() - run->asked_us - result->usage.wall_us;

@@ -12,13 +12,16 @@
 
 enum field_tag {
     /* START */
-    FIELD_NAME = 1,       /* of the source, for stack traces */
-    FIELD_SOURCE = 2,     /* UTF-8 */
-    FIELD_INPUT = 3,      /* JSON */
-    FIELD_WANT_TEXT = 4,  /* u32 */
-    FIELD_TIMERS_MAX = 5, /* u32 */
-    FIELD_VALUE_MAX = 6,  /* u32, bytes */
-    FIELD_INPUT_CBOR = 7, /* instead of INPUT */
+    FIELD_NAME = 1,           /* of the source, for stack traces */
+    FIELD_SOURCE = 2,         /* UTF-8 */
+    FIELD_INPUT = 3,          /* JSON */
+    FIELD_WANT_TEXT = 4,      /* u32 */
+    FIELD_TIMERS_MAX = 5,     /* u32 */
+    FIELD_VALUE_MAX = 6,      /* u32, bytes */
+    FIELD_INPUT_CBOR = 7,     /* instead of INPUT */
+    FIELD_KIND = 10,          /* u32, enum vial_kind */
+    FIELD_MODULE_NAME = 11,   /* starts a module; its SOURCE follows */
+    FIELD_MODULE_SOURCE = 12, /* UTF-8 */
     /* RESULT */
     FIELD_OUTCOME = 16, /* u32, enum outcome */
     FIELD_VALUE = 17,   /* JSON */
@@ -33,6 +36,8 @@ enum field_tag {
     FIELD_FRAME_LINE = 26,     /* u32 */
     FIELD_FRAME_COLUMN = 27,   /* u32 */
     FIELD_VALUE_CBOR = 28,     /* instead of VALUE */
+    FIELD_ERROR_FILE = 32,     /* the module it is in; empty for the program itself */
+    FIELD_FRAME_FILE = 33,     /* likewise */
     /* START: the process as the guest sees it */
     FIELD_ENV = 60,   /* one variable, "NAME=value" */
     FIELD_ARG = 61,   /* one argument */

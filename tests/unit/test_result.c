@@ -113,11 +113,16 @@ static void an_exception_is_read_with_its_frames(void **state)
     add(&b, FIELD_FRAME_FUNCTION, "f");
     add_u32(&b, FIELD_FRAME_LINE, 2);
     add_u32(&b, FIELD_FRAME_COLUMN, 3);
+    add(&b, FIELD_FRAME_FILE, "./a.js");
     add(&b, FIELD_FRAME_FUNCTION, "");
     add_u32(&b, FIELD_OUTCOME, OUTCOME_EXCEPTION);
     assert_int_equal(read_bytes(result, b.data, b.len), 0);
     assert_int_equal(vial_result_status(result), VIAL_STATUS_EXCEPTION);
+    result_name_files(result, "main.js");
     vial_result_error(result, &error);
+    assert_string_equal(error.file, "main.js");
+    assert_string_equal(result->frames[0].file, "./a.js");
+    assert_string_equal(result->frames[1].file, "main.js");
     assert_string_equal(error.name, "TypeError");
     assert_string_equal(error.message, "no");
     assert_int_equal(error.line, 2);
@@ -208,7 +213,8 @@ static void tags_that_do_not_belong_here_are_refused(void **state)
 
     (void)state;
     for (tag = 0; tag < 256; tag++) {
-        if ((tag >= FIELD_OUTCOME && tag <= FIELD_FRAME_COLUMN) || tag == FIELD_EXIT_CODE) {
+        if ((tag >= FIELD_OUTCOME && tag <= FIELD_FRAME_COLUMN) || tag == FIELD_ERROR_FILE ||
+            tag == FIELD_FRAME_FILE || tag == FIELD_EXIT_CODE) {
             continue;
         }
         buf_init(&b, PAYLOAD_MAX);
@@ -230,6 +236,9 @@ static void a_place_without_a_frame_is_refused(void **state)
     buf_init(&b, PAYLOAD_MAX);
     add_u32(&b, FIELD_OUTCOME, OUTCOME_OK);
     add_u32(&b, FIELD_FRAME_COLUMN, 1);
+    assert_refused(&b);
+    buf_init(&b, PAYLOAD_MAX);
+    add(&b, FIELD_FRAME_FILE, "x");
     assert_refused(&b);
 }
 

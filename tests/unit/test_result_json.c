@@ -72,20 +72,22 @@ static void an_error_has_all_its_keys(void **state)
     (void)state;
     result_state(result, VIAL_STATUS_CPU_LIMIT, "CpuLimit", NULL, "text");
     json = json_of(result);
-    assert_non_null(
-        strstr(json, "\"error\":{\"name\":\"CpuLimit\",\"message\":\"text\",\"stack\":null,"
-                     "\"line\":null,\"column\":null,\"source_line\":null,\"frames\":[],"
-                     "\"hint\":null}"));
+    assert_non_null(strstr(json,
+        "\"error\":{\"name\":\"CpuLimit\",\"message\":\"text\",\"stack\":null,"
+        "\"file\":null,\"line\":null,\"column\":null,\"source_line\":null,\"frames\":[],"
+        "\"hint\":null}"));
     vial_result_free(result);
     result = new_result();
     result_state(result, VIAL_STATUS_EXCEPTION, "E", "hint", "m");
     result->error.line = 3;
     result->error.column = 4;
-    result->frames[0] = (struct result_frame){.function = "f", .line = 3, .column = 4};
+    result->frames[0] =
+        (struct result_frame){.function = "f", .file = "./a.js", .line = 3, .column = 4};
     result->frames_count = 1;
     json = json_of(result);
     assert_non_null(strstr(json, "\"line\":3,\"column\":4"));
-    assert_non_null(strstr(json, "\"frames\":[{\"function\":\"f\",\"line\":3,\"column\":4}]"));
+    assert_non_null(strstr(json, "\"frames\":[{\"function\":\"f\",\"file\":\"./a.js\","
+                                 "\"line\":3,\"column\":4}]"));
     assert_non_null(strstr(json, "\"hint\":\"hint\""));
     vial_result_free(result);
 }

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "cell/guest.h"
 #include "cell/js/files.h"
+#include "cell/js/modules.h"
 #include "cell/js/prelude.h"
 #include "cell/js/process.h"
 #include "cell/js/surface.h"
@@ -13,7 +14,8 @@
 enum { OUTPUT_KEEP_BYTES = 65536 }; /* a larger buffer is given back after the piece is sent */
 
 static const char *const HOOK_NAMES[HOOK_COUNT] = {"start", "enter", "completed", "turn", "state",
-    "failure", "pending", "unhandled", "value", "decode", "text", "describe", "warm", "exit"};
+    "failure", "pending", "unhandled", "value", "decode", "text", "describe", "warm", "exit",
+    "modules", "main"};
 
 static JSValueRef native_write(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
     size_t argc, const JSValueRef argv[], JSValueRef *exception)
@@ -121,7 +123,7 @@ static void add_native(
 static JSObjectRef evaluate_prelude(JSGlobalContextRef ctx, const char **ret_why)
 {
     JSStringRef source = JSStringCreateWithUTF8CString(PRELUDE);
-    JSStringRef url = JSStringCreateWithUTF8CString("vial:prelude");
+    JSStringRef url = JSStringCreateWithUTF8CString("vial:/prelude");
     JSObjectRef native = JSObjectMake(ctx, NULL, NULL);
     JSValueRef hooks, exception = NULL;
     static char why[512];
@@ -132,6 +134,7 @@ static JSObjectRef evaluate_prelude(JSGlobalContextRef ctx, const char **ret_why
     add_native(ctx, native, "utf8", native_utf8);
     add_native(ctx, native, "text", native_text);
     js_files_add(ctx, native);
+    js_modules_add(ctx, native);
     js_process_add(ctx, native);
     *ret_why = "the prelude gave no hooks";
     hooks = surface_add_natives(ctx, native, ret_why) < 0

@@ -24,6 +24,8 @@ enum js_hook {
     HOOK_DESCRIBE,
     HOOK_WARM,
     HOOK_EXIT,
+    HOOK_MODULES,
+    HOOK_MAIN,
     HOOK_COUNT
 };
 

@@ -26,9 +26,26 @@ static const char *const OPTIONS[][2] = {
      * hot gets there soon all the same. The defaults are 500 and 100. */
     {"JSC_thresholdForJITAfterWarmUp", "4000"},
     {"JSC_thresholdForJITSoon", "1000"},
+    /* No other engine leaves out the frame of a function whose last call is still going on: stack
+     * traces would lack who called. */
+    {"JSC_useTailCalls", "0"},
     {"TZ", "UTC"},
     {"LC_ALL", "C.UTF-8"},
 };
+
+/* A program with modules of each kind, so that the loader has run once; and how its value ends. */
+static const char MODULE_MAIN[] =
+    "import d, {f, n} from './a.js'; import * as ns from './a.js'; import c from './c.js';\n"
+    "const late = await import('./d.js'); export default [d, f(n), ns.n, c.x, late.default];";
+static const char *const MODULES[][2] = {
+    {"./a.js", "export {f} from './b.js'; export * from './b.js'; export default 1"},
+    {"./b.js",
+        "import {g} from './e.js'; export let n = 1; export function f(x) { n++; return g(x) }"},
+    {"./c.js", "const e = require('./d.js'); exports.x = module.id + e.default;"},
+    {"./d.js", "import './e.js'; export default import.meta.url;"},
+    {"./e.js", "import {f} from './b.js'; export function g(x) { return f && x }"},
+};
+static const char MODULE_VALUE[] = "[1,1,2,\"./c.jsvial:./d.js\",\"vial:./d.js\"]";
 
 /* Small, and with a bit of everything that programs have. */
 static const char TYPICAL[] =
@@ -48,6 +65,31 @@ static void rehearse_run(struct js_context *c, const char *source)
     js_run(c, &start, &rehearsal);
 }
 
+/* The way of a run with modules; whether it ended well. */
+static int rehearse_modules(struct js_context *c)
+{
+    enum { COUNT = sizeof(MODULES) / sizeof(MODULES[0]) };
+    struct guest_module modules[COUNT];
+    struct guest_start start = {.name = "main.js",
+        .name_len = 7,
+        .source = MODULE_MAIN,
+        .source_len = sizeof(MODULE_MAIN) - 1,
+        .timers_max = 16,
+        .value_bytes_max = 4096,
+        .modules = modules,
+        .module_count = COUNT};
+
+    for (size_t i = 0; i < COUNT; i++) {
+        modules[i] = (struct guest_module){.name = MODULES[i][0],
+            .name_len = strlen(MODULES[i][0]),
+            .source = MODULES[i][1],
+            .source_len = strlen(MODULES[i][1])};
+    }
+    buf_clear(&rehearsal);
+    js_run(c, &start, &rehearsal);
+    return memmem(rehearsal.data, rehearsal.len, MODULE_VALUE, sizeof(MODULE_VALUE) - 1) != NULL;
+}
+
 /* Goes through the prelude and common library functions once. */
 static int warm_thoroughly(JSContextGroupRef group, const char **ret_why)
 {
@@ -59,6 +101,10 @@ static int warm_thoroughly(JSContextGroupRef group, const char **ret_why)
     (void)js_context_call(&guest, HOOK_WARM, 0, NULL, &exception);
     if (exception != NULL) {
         *ret_why = "warming the prelude";
+        return -1;
+    }
+    if (!rehearse_modules(&guest)) {
+        *ret_why = "warming the module loader";
         return -1;
     }
     return 0;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cell/js/modules.h"
 #include "cell/js/process.h"
 #include "code/script.h"
 #include "wire/field.h"
@@ -19,7 +20,17 @@
 enum { STATE_VALUE = -1, STATE_FAILED = -2, STATE_STUCK = -3 };
 
 /* Where in the array of hooks.describe() what is. */
-enum { AT_NAME, AT_MESSAGE, AT_STACK, AT_LINE, AT_COLUMN, AT_HINT, AT_FRAMES, AT_FIRST_FRAME };
+enum {
+    AT_NAME,
+    AT_MESSAGE,
+    AT_STACK,
+    AT_LINE,
+    AT_COLUMN,
+    AT_HINT,
+    AT_FILE,
+    AT_FRAMES,
+    AT_FIRST_FRAME
+};
 enum { FRAMES_MAX = 50 }; /* the prelude cuts at the same number */
 
 /* The run in progress, for functions that end it from inside. */
@@ -80,7 +91,7 @@ static void fail(struct js_context *c, JSValueRef thrown, struct buf *result)
     unsigned i, frames, at;
     static const uint8_t texts[][2] = {{AT_NAME, FIELD_ERROR_NAME},
         {AT_MESSAGE, FIELD_ERROR_MESSAGE}, {AT_STACK, FIELD_ERROR_STACK},
-        {AT_HINT, FIELD_ERROR_HINT}};
+        {AT_HINT, FIELD_ERROR_HINT}, {AT_FILE, FIELD_ERROR_FILE}};
 
     buf_clear(result);
     put_u32(result, FIELD_OUTCOME, OUTCOME_EXCEPTION);
@@ -100,30 +111,34 @@ static void fail(struct js_context *c, JSValueRef thrown, struct buf *result)
     put_u32(result, FIELD_ERROR_COLUMN, number_at(c, array, AT_COLUMN));
     frames = number_at(c, array, AT_FRAMES);
     for (i = 0; i < frames && i < FRAMES_MAX; i++) {
-        at = AT_FIRST_FRAME + 3 * i;
+        at = AT_FIRST_FRAME + 4 * i;
         add_string(
             c, FIELD_FRAME_FUNCTION, JSObjectGetPropertyAtIndex(c->ctx, array, at, NULL), result);
         put_u32(result, FIELD_FRAME_LINE, number_at(c, array, at + 1));
         put_u32(result, FIELD_FRAME_COLUMN, number_at(c, array, at + 2));
+        add_string(
+            c, FIELD_FRAME_FILE, JSObjectGetPropertyAtIndex(c->ctx, array, at + 3, NULL), result);
     }
 }
 
 /* The array of insertions that hooks.start takes. */
-static JSValueRef edits_array(struct js_context *c, const struct script_edits *edits)
+static JSValueRef edits_array(struct js_context *c, const struct rewrite *rewrite)
 {
+    const struct edit *edits = (const struct edit *)(const void *)rewrite->edits.data;
+    size_t count = rewrite_edit_count(rewrite);
     JSValueRef numbers[3 * SCRIPT_EDITS_MAX];
     size_t i;
 
-    for (i = 0; i < edits->count; i++) {
-        numbers[3 * i] = JSValueMakeNumber(c->ctx, edits->items[i].line);
-        numbers[3 * i + 1] = JSValueMakeNumber(c->ctx, edits->items[i].column);
-        numbers[3 * i + 2] = JSValueMakeNumber(c->ctx, edits->items[i].len);
+    for (i = 0; i < count && i < SCRIPT_EDITS_MAX; i++) {
+        numbers[3 * i] = JSValueMakeNumber(c->ctx, edits[i].line);
+        numbers[3 * i + 1] = JSValueMakeNumber(c->ctx, edits[i].column);
+        numbers[3 * i + 2] = JSValueMakeNumber(c->ctx, edits[i].len);
     }
-    return JSObjectMakeArray(c->ctx, (size_t)3 * edits->count, numbers, NULL);
+    return JSObjectMakeArray(c->ctx, 3 * i, numbers, NULL);
 }
 
 static void begin(struct js_context *c, const struct guest_start *start, JSStringRef name,
-    const struct script_edits *edits)
+    const struct rewrite *edits)
 {
     JSValueRef exception;
     JSValueRef argv[4] = {
@@ -134,6 +149,7 @@ static void begin(struct js_context *c, const struct guest_start *start, JSStrin
     };
 
     (void)js_context_call(c, HOOK_START, 4, argv, &exception);
+    js_modules_begin(c, start);
 }
 
 static JSValueRef input_from_json(struct js_context *c, const struct guest_start *start)
@@ -192,23 +208,22 @@ static int set_input(struct js_context *c, const struct guest_start *start)
 static JSValueRef evaluate_wrapped(struct js_context *c, const struct guest_start *start,
     JSStringRef name, JSStringRef plain, JSValueRef *ret_exception)
 {
-    struct script_edits edits;
     JSStringRef source;
     JSValueRef value = NULL;
-    struct buf wrapped;
+    struct rewrite wrapped;
     int did = 0;
 
-    buf_init(&wrapped, 2 * start->source_len + 65536);
-    if (script_wrap(start->source, start->source_len, &wrapped, &edits, &did, NULL) == 0 && did) {
-        source = js_string_from_utf8(wrapped.data, wrapped.len);
+    rewrite_init(&wrapped, 2 * start->source_len + 65536);
+    if (script_wrap(start->source, start->source_len, &wrapped, &did, NULL) == 0 && did) {
+        source = js_string_from_utf8(wrapped.text.data, wrapped.text.len);
         if (JSCheckScriptSyntax(c->ctx, source, name, 1, NULL) ||
             !JSCheckScriptSyntax(c->ctx, plain, name, 1, NULL)) {
-            begin(c, start, name, &edits);
+            begin(c, start, name, &wrapped);
             value = JSEvaluateScript(c->ctx, source, NULL, name, 1, ret_exception);
         }
         JSStringRelease(source);
     }
-    buf_release(&wrapped);
+    rewrite_release(&wrapped);
     return value;
 }
 
@@ -223,6 +238,10 @@ static JSValueRef evaluate(struct js_context *c, const struct guest_start *start
     JSValueRef value = NULL;
 
     *ret_exception = NULL;
+    if (js_modules_needed(start)) {
+        JSStringRelease(source);
+        return js_modules_run(c, start, ret_exception);
+    }
     if (await) {
         value = evaluate_wrapped(c, start, name, source, ret_exception);
     }

@@ -563,7 +563,7 @@ static const struct {
     const char *name;
     native_function function;
 } NATIVES[] = {
-    {"evaluate", native_evaluate},
+    {"surfaceText", native_evaluate},
     {"decode", native_decode},
     {"encode", native_encode},
     {"writeText", native_write_text},

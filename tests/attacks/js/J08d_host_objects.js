@@ -1,6 +1,6 @@
 /* expect: status=ok value=[] */
 /* The attacker wants functions of a host: a shell, files, a debugger, an engine's own test tools. */
-["module", "exports", "Deno", "Bun", "std", "os", "fs", "importScripts", "Worker",
+["Deno", "Bun", "std", "os", "fs", "importScripts", "Worker",
     "XMLHttpRequest", "fetch", "WebSocket", "window", "self", "document", "navigator", "$vm", "$262", "load",
     "read", "readFile", "print", "quit", "gc", "runString", "WebAssembly", "SharedArrayBuffer", "native",
     "hooks", "debug", "describe", "jscOptions", "callGC", "vm", "Atomics.wait"].filter((name) =>

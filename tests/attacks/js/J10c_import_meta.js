@@ -1,3 +1,3 @@
-/* expect: status=exception name=SyntaxError */
+/* expect: status=ok value=["dirname","filename","main","resolve","url"] */
 /* The attacker wants to know where it is, by import.meta. */
-import.meta.url;
+Object.keys(import.meta);

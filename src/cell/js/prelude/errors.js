@@ -28,22 +28,63 @@ const NAME_OF_NON_ERRORS = "Thrown value";
 const PRELUDE_SOURCE_PREFIX = "vial:";
 const WRAPPER_FUNCTION = "vial_main";
 const EVAL_SOURCE = "<eval>";
+const MODULE_MARK = "@vial:"; /* between the function and the name of a module */
 
 /* What the engine calls the body of an eval, and the body of a function made by Function(). */
 const EVAL_FUNCTION = "eval code";
 const FUNCTION_BODY = "anonymous";
 
 let sourceName = "";
-let edits = makeList(); /* line, column, length of every insertion, one after the other */
+
+/* What was inserted into each source, by the name of the module, "" being the program itself: lists
+ * of line, column and length. A source may have gone through two hands, the later one first. */
+let sources = new MapClass();
 
 function setSource(name, insertions) {
     sourceName = name;
-    edits = insertions === undefined ? makeList() : listOf(insertions);
+    sources = new MapClass();
+    addSource("", insertions, POSITION_MAX, undefined);
 }
 
-/* The column in the guest's own text for a column in the text that was run. A position inside an
- * insertion belongs to the place where it was inserted. */
-function originalColumn(line, column) {
+function addSource(file, insertions, lines, earlier) {
+    mapSet(sources, file, {
+        __proto__: null,
+        lines,
+        edits: insertions === undefined ? undefined : listOf(insertions),
+        earlier: earlier === undefined ? undefined : listOf(earlier),
+    });
+}
+
+/* Where an error is, and what to do about it, when its stack does not tell: of errors of the module
+ * loader, and of syntax errors in modules. */
+const notedErrors = new WeakMapClass();
+
+function noteError(error, place, hint) {
+    weakMapSet(notedErrors, error, { __proto__: null, place, hint });
+}
+
+/* True for the functions that a module gives its exports with, which nobody wrote. */
+function isInHead(file, line, column) {
+    const source = mapGet(sources, file);
+    const edits = source === undefined ? undefined : source.edits;
+    return line === 1 && edits !== undefined && edits.length > 0 && edits[0] === 1 &&
+        edits[1] === 1 && column <= edits[2];
+}
+
+/* The column in the guest's own text for a column in the text that was run. */
+function originalColumn(file, line, column) {
+    const source = mapGet(sources, file);
+    if (source === undefined) {
+        return column;
+    }
+    const between = source.edits === undefined ? column
+        : columnBefore(source.edits, line, column);
+    return source.earlier === undefined ? between : columnBefore(source.earlier, line, between);
+}
+
+/* The column before some insertions were made. A position inside an insertion belongs to the place
+ * where it was inserted. */
+function columnBefore(edits, line, column) {
     for (let i = 0; i < edits.length; i += 3) {
         if (edits[i] === line && edits[i + 1] <= column && column < edits[i + 1] + edits[i + 2]) {
             column = edits[i + 1];
@@ -87,10 +128,17 @@ function parseFrame(text) {
         rest = stringSlice(text, 0, first);
     }
     let source;
+    let file = "";
     let fn;
+    const moduleAt = stringLastIndexOf(rest, MODULE_MARK);
     if (stringEndsWith(rest, `@${sourceName}`)) {
         source = sourceName;
         fn = stringSlice(rest, 0, rest.length - sourceName.length - 1);
+    } else if (moduleAt !== -1 && mapGet(sources,
+        stringSlice(rest, moduleAt + MODULE_MARK.length)) !== undefined) {
+        file = stringSlice(rest, moduleAt + MODULE_MARK.length);
+        source = file;
+        fn = stringSlice(rest, 0, moduleAt);
     } else {
         const at = stringLastIndexOf(rest, "@");
         source = stringSlice(rest, at + 1);
@@ -99,19 +147,25 @@ function parseFrame(text) {
             return undefined;
         }
         source = EVAL_SOURCE;
+        file = EVAL_SOURCE;
         fn = stringSlice(rest, 0, at);
     }
-    if (source === sourceName && line > 0) {
-        column = originalColumn(line, column);
+    const isTop = fn === WRAPPER_FUNCTION || fn === "global code";
+    if (file !== EVAL_SOURCE && line > 0) {
+        if (!isTop && isInHead(file, line, column)) {
+            return undefined;
+        }
+        column = originalColumn(file, line, column);
     }
     return {
         __proto__: null,
         fn: functionName(fn),
         source,
+        file,
         line,
         column,
         isWrapper: fn === WRAPPER_FUNCTION,
-        isTop: fn === WRAPPER_FUNCTION || fn === "global code",
+        isTop,
     };
 }
 
@@ -141,7 +195,7 @@ function parseFrames(stack) {
         return frames;
     }
     let kept = 0;
-    let wrapperSeen = false;
+    const wrappers = new MapClass(); /* sources whose wrapper was seen */
     const text = stringSlice(stack, 0, RAW_STACK_UNITS_MAX);
     let start = 0;
     while (start < text.length && frames.length < FRAMES_MAX) {
@@ -149,8 +203,10 @@ function parseFrames(stack) {
         const end = newline === -1 ? text.length : newline;
         const piece = stringSlice(text, start, end);
         const frame = parseFrame(piece);
-        if (frame !== undefined && !(wrapperSeen && frame.isTop)) {
-            wrapperSeen = wrapperSeen || frame.isWrapper;
+        if (frame !== undefined && !(frame.isTop && mapGet(wrappers, frame.file))) {
+            if (frame.isWrapper) {
+                mapSet(wrappers, frame.file, true);
+            }
             frames.length = frame.source === EVAL_SOURCE ? frames.length : kept;
             frames[frames.length] = frame;
             if (frame.source !== EVAL_SOURCE || piece === `${EVAL_FUNCTION}@` ||
@@ -236,13 +292,15 @@ function ownStackText(error, columns) {
         return indentLines(cutText(stack, STACK_UNITS_MAX), columns);
     }
     const frames = parseFrames(stack);
-    const head = indentLines(errorHeadline(error), columns);
-    if (frames.length > 0) {
-        return head + framesText(frames, columns);
+    const noted = weakMapGet(notedErrors, error);
+    const isNoted = noted !== undefined && noted.place !== undefined;
+    let text = indentLines(errorHeadline(error), columns);
+    if (isNoted || frames.length === 0) {
+        const { file, line, column } = placeOf(error, frames);
+        text += line > 0 ? `\n${stringRepeat(" ", columns)}    at ` +
+            `${file === "" ? sourceName : file}:${line}${column > 0 ? `:${column}` : ""}` : "";
     }
-    const place = placeOf(error, frames);
-    return place.line > 0
-        ? `${head}\n${stringRepeat(" ", columns)}    at ${sourceName}:${place.line}` : head;
+    return text + framesText(frames, columns);
 }
 
 /* Headline, frames, and in braces what the error was caused by. above lists the errors this one is
@@ -285,8 +343,6 @@ const NO_NETWORK = "This run may not use the network: pass the data as `input` o
 /* Names that programs written for Node or a browser expect, and what to know about them here. */
 const absentNames = {
     __proto__: null,
-    module: "There is no module object here: end with the value, or call __return(value).",
-    exports: "There is no exports object here: end with the value, or call __return(value).",
     fetch: NO_NETWORK,
     XMLHttpRequest: NO_NETWORK,
     WebSocket: NO_NETWORK,
@@ -347,9 +403,18 @@ function isNearMiss(given, wanted) {
 /* Where the error arose: its first frame in the program itself. A program that does not parse has
  * no frames; for it the engine notes the line (counted from 1, no column) on the SyntaxError. */
 function placeOf(error, frames) {
-    const place = { __proto__: null, line: 0, column: 0 };
+    const place = { __proto__: null, file: "", line: 0, column: 0 };
+    const noted = weakMapGet(notedErrors, error);
+    if (noted !== undefined && noted.place !== undefined) {
+        const { file, line, column } = noted.place;
+        place.file = file;
+        place.line = line;
+        place.column = column;
+        return place;
+    }
     for (let i = 0; i < frames.length; i++) {
-        if (frames[i].source === sourceName && frames[i].line > 0) {
+        if (frames[i].source !== EVAL_SOURCE && frames[i].line > 0) {
+            place.file = frames[i].file;
             place.line = frames[i].line;
             place.column = frames[i].column;
             return place;
@@ -360,7 +425,7 @@ function placeOf(error, frames) {
         const column = ownData(error, "column");
         place.line = floor(min(line, POSITION_MAX));
         place.column = typeof column === "number" && column >= 1
-            ? originalColumn(place.line, floor(min(column, POSITION_MAX))) : 0;
+            ? originalColumn("", place.line, floor(min(column, POSITION_MAX))) : 0;
     }
     return place;
 }
@@ -376,7 +441,8 @@ function describeThrown(value) {
         out[3] = 0;
         out[4] = 0;
         out[5] = "";
-        out[6] = 0;
+        out[6] = "";
+        out[7] = 0;
         return out;
     }
     const stack = ownData(error, "stack");
@@ -388,18 +454,22 @@ function describeThrown(value) {
     out[2] = cutText(stackText(error, 0, 0, makeList()), STACK_UNITS_MAX);
     out[3] = place.line;
     out[4] = place.column;
-    out[5] = hintFor(out[0], out[1]);
-    out[6] = frames.length;
+    const noted = weakMapGet(notedErrors, error);
+    out[5] = noted !== undefined && noted.hint !== "" ? noted.hint : hintFor(out[0], out[1]);
+    out[6] = place.file;
+    out[7] = frames.length;
     for (let i = 0; i < frames.length; i++) {
-        out[7 + 3 * i] = frames[i].fn;
-        out[8 + 3 * i] = frames[i].line;
-        out[9 + 3 * i] = frames[i].column;
+        out[8 + 4 * i] = frames[i].fn;
+        out[9 + 4 * i] = frames[i].line;
+        out[10 + 4 * i] = frames[i].column;
+        out[11 + 4 * i] = frames[i].file;
     }
     return out;
 }
 
-/* The answer for C: name, message, stack, line, column, hint, the number of frames, and for each
- * frame its function, line and column. Unknown positions are 0. */
+/* The answer for C: name, message, stack, line, column, hint, file, the number of frames, and for
+ * each frame its function, line, column and file. Unknown positions are 0, and the file of the
+ * program itself is empty. */
 function describe(value) {
     try {
         return describeThrown(value);
@@ -411,7 +481,8 @@ function describe(value) {
         out[3] = 0;
         out[4] = 0;
         out[5] = "";
-        out[6] = 0;
+        out[6] = "";
+        out[7] = 0;
         return out;
     }
 }

@@ -210,6 +210,15 @@ function formatObject(ctx, value, level) {
     return layOut(ctx, entries, base, shape, level, value);
 }
 
+/* A member of a module that can still change; asking for it runs none of the guest's code. */
+function formatExport(ctx, namespace, key, level) {
+    try {
+        return formatValue(ctx, namespace[key], level);
+    } catch {
+        return "<uninitialized>";
+    }
+}
+
 function formatProperty(ctx, object, level, key, style) {
     const descriptor = getOwnPropertyDescriptor(object, key);
     let text;
@@ -220,6 +229,8 @@ function formatProperty(ctx, object, level, key, style) {
         ctx.indentation += 2;
         text = formatValue(ctx, descriptor.value, level);
         ctx.indentation -= 2;
+    } else if (descriptor.get !== undefined && isNamespace(object)) {
+        text = formatExport(ctx, object, key, level);
     } else if (descriptor.get !== undefined) {
         text = descriptor.set !== undefined ? "[Getter/Setter]" : "[Getter]";
     } else {

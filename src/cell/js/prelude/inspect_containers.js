@@ -147,7 +147,8 @@ function describeShape(ctx, value, kind, name, tag) {
 }
 
 function objectShape(ctx, value, name, tag) {
-    let prefix = prefixOf(name, tag, "Object", "");
+    const isModule = tag === "Module" && isNamespace(value);
+    let prefix = prefixOf(name, tag, isModule ? "Module" : "Object", "");
     const label = stringSlice(prefix, 0, -1);
     if (prefix === "Object ") {
         prefix = isArguments(value) ? "[Arguments] " : "";

@@ -139,6 +139,7 @@ function installGlobals() {
     mapSet(builtinPrototypes, Timeout.prototype, "Timeout");
     mapSet(builtinPrototypes, Immediate.prototype, "Immediate");
     installSurface();
+    installModules();
     globalNames = listOf(getOwnPropertyNames(globalThis));
 }
 
@@ -147,6 +148,7 @@ function resetAll(timers, bytes, name, insertions) {
     resetConsole();
     resetTimers(timers);
     setSource(name, insertions);
+    resetModules();
     valueBytesMax = bytes;
     if (lifecycle.start !== undefined) {
         lifecycle.start();
@@ -218,6 +220,14 @@ const hooks = {
 
     exit(failed) {
         return lifecycle.exit === undefined ? 0 : lifecycle.exit(failed);
+    },
+
+    modules(names) {
+        provideModules(names);
+    },
+
+    main(kind) {
+        return runMain(kind);
     },
 
     warm() {

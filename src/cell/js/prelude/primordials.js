@@ -26,7 +26,8 @@ const {
     Error: ErrorClass, Map: MapClass, Number: NumberClass, Promise: PromiseClass,
     RangeError: RangeErrorClass, String: StringClass, TypeError: TypeErrorClass,
     BigInt: BigIntFunction, Date: DateClass, RegExp: RegExpClass, Set: SetClass,
-    Uint8Array: Uint8ArrayClass, parseFloat: parseFloatCopy, parseInt: parseIntCopy,
+    Uint8Array: Uint8ArrayClass, WeakMap: WeakMapClass, parseFloat: parseFloatCopy,
+    parseInt: parseIntCopy,
 } = globalThis;
 const { toPrimitive: symbolToPrimitive, toStringTag: symbolTag } = Symbol;
 const symbolInspect = Symbol.for("nodejs.util.inspect.custom");
@@ -78,6 +79,8 @@ const setAdd = method1(Set.prototype.add);
 const setForEach = method1(Set.prototype.forEach);
 const setSize = getterOf(Set.prototype, "size");
 const weakMapHas = method1(WeakMap.prototype.has);
+const weakMapGet = method1(WeakMap.prototype.get);
+const weakMapSet = method2(WeakMap.prototype.set);
 const weakSetHas = method1(WeakSet.prototype.has);
 const bufferByteLength = getterOf(ArrayBuffer.prototype, "byteLength");
 const bufferDetached = getterOf(ArrayBuffer.prototype, "detached");

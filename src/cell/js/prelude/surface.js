@@ -124,7 +124,7 @@ const surfaceTools = {
     __proto__: null,
     builtinNames: objectKeys(surfaceModules).concat(objectKeys(absentModules)),
     console: guestConsole,
-    createRequire: () => plainRequire,
+    createRequire: () => makeRequire(undefined),
     fail: recordFailure,
     formatArguments,
     g: ownGlobals,
@@ -189,7 +189,7 @@ function loadText(name) {
     if (loaded !== undefined) {
         return loaded.exports;
     }
-    const evaluate = native.evaluate(name);
+    const evaluate = native.surfaceText(name);
     if (evaluate === undefined) {
         throw new ErrorClass(`${name} is missing from the surface`);
     }
@@ -277,20 +277,8 @@ function installSurface() {
     for (let i = 0; i < timers.length; i++) {
         ownGlobals[timers[i]] = guestTimers[timers[i]];
     }
-    defineHidden(globalThis, "require", plainRequire);
-    defineProperty(plainRequire, "name", { __proto__: null, value: "require", configurable: true });
-}
-
-/* Only the built-in modules, until there is a module loader. To be replaced by it. */
-function plainRequire(name) {
-    const text = `${name}`;
-    const found = surfaceBuiltin(stringStartsWith(text, "node:") ? stringSlice(text, 5) : text);
-    if (found === undefined) {
-        const error = new ErrorClass(`Cannot find module '${text}'`);
-        error.code = "MODULE_NOT_FOUND";
-        throw error;
-    }
-    return found;
+    findBuiltin = surfaceBuiltin;
+    builtinNames = surfaceBuiltinNames;
 }
 
 /* In the template: loads what many programs use and calls it once, so that runs find it compiled. What is large

@@ -1,0 +1,401 @@
+/* modules.c - see modules.h.
+ *
+ * The loader (prelude/modules.js) knows sources by their index among those that came with the run,
+ * MAIN_INDEX being the program itself; so a source is a JavaScript string only once, rewritten. */
+#include "cell/js/modules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "code/module.h"
+#include "code/prepare.h"
+#include "code/specifier.h"
+
+enum { MAIN_INDEX = -1 };
+
+/* What readModule gives instead of a kind when there is no text to run. */
+enum { READ_FAULT = -1, READ_REFUSED = -2 };
+
+/* Where in the array of readModule what is. */
+enum {
+    READ_KIND,
+    READ_ASYNC,
+    READ_TEXT,
+    READ_EDITS,
+    READ_REQUESTS,
+    READ_IMPORTS,
+    READ_EXPORTS,
+    READ_IMPORT_CALLS,
+    READ_LINES,
+    READ_EARLIER, /* insertions that were made before ours, in the text that we have read */
+    READ_COUNT
+};
+
+static const struct guest_start *current; /* the run in progress */
+
+static JSValueRef string_value(JSContextRef ctx, const char *bytes, size_t len)
+{
+    JSStringRef string = js_string_from_utf8(len > 0 ? bytes : "", len);
+    JSValueRef value = string != NULL ? JSValueMakeString(ctx, string) : JSValueMakeUndefined(ctx);
+
+    if (string != NULL) {
+        JSStringRelease(string);
+    }
+    return value;
+}
+
+static JSValueRef text_value(JSContextRef ctx, const char *text)
+{
+    return string_value(ctx, text, strlen(text));
+}
+
+/* A row of values on its way to becoming a JavaScript array. The engine does not see them before,
+ * so the collector is kept away by there being no evaluation in between. */
+struct row {
+    struct buf values; /* JSValueRef */
+};
+
+enum { ROW_BYTES_MAX = 256 << 20 };
+
+static void row_add(JSContextRef ctx, struct row *row, JSValueRef value)
+{
+    JSValueProtect(ctx, value);
+    if (buf_add(&row->values, &value, sizeof(value), NULL) < 0) {
+        _Exit(1); /* a cell without memory ends, and the host says so */
+    }
+}
+
+static void row_add_number(JSContextRef ctx, struct row *row, double number)
+{
+    row_add(ctx, row, JSValueMakeNumber(ctx, number));
+}
+
+static JSValueRef row_take(JSContextRef ctx, struct row *row)
+{
+    const JSValueRef *values = (const JSValueRef *)(const void *)row->values.data;
+    size_t count = row->values.len / sizeof(*values);
+    JSValueRef array = JSObjectMakeArray(ctx, count, values, NULL);
+
+    for (size_t i = 0; i < count; i++) {
+        JSValueUnprotect(ctx, values[i]);
+    }
+    buf_release(&row->values);
+    return array;
+}
+
+static struct row row_new(void)
+{
+    struct row row;
+
+    buf_init(&row.values, ROW_BYTES_MAX);
+    return row;
+}
+
+static JSValueRef edits_value(JSContextRef ctx, const struct buf *edits)
+{
+    const struct edit *items = (const struct edit *)(const void *)edits->data;
+    struct row row = row_new();
+
+    for (size_t i = 0; i < edits->len / sizeof(*items); i++) {
+        row_add_number(ctx, &row, items[i].line);
+        row_add_number(ctx, &row, items[i].column);
+        row_add_number(ctx, &row, items[i].len);
+    }
+    return row_take(ctx, &row);
+}
+
+static JSValueRef piece_value(JSContextRef ctx, const struct module *m, struct module_text text)
+{
+    return string_value(ctx, m->strings.data != NULL ? m->strings.data + text.at : "", text.len);
+}
+
+/* Specifier, type or undefined, line and column of each. */
+static JSValueRef requests_value(JSContextRef ctx, const struct module *m)
+{
+    const struct module_request *items =
+        (const struct module_request *)(const void *)m->requests.data;
+    struct row row = row_new();
+
+    for (size_t i = 0; i < m->requests.len / sizeof(*items); i++) {
+        row_add(ctx, &row, piece_value(ctx, m, items[i].specifier));
+        row_add(ctx, &row,
+            items[i].has_type ? piece_value(ctx, m, items[i].type) : JSValueMakeUndefined(ctx));
+        row_add_number(ctx, &row, items[i].line);
+        row_add_number(ctx, &row, items[i].column);
+    }
+    return row_take(ctx, &row);
+}
+
+/* Binding, request, imported name and local name of each. */
+static JSValueRef imports_value(JSContextRef ctx, const struct module *m)
+{
+    const struct module_import *items = (const struct module_import *)(const void *)m->imports.data;
+    struct row row = row_new();
+
+    for (size_t i = 0; i < m->imports.len / sizeof(*items); i++) {
+        row_add_number(ctx, &row, items[i].binding);
+        row_add_number(ctx, &row, items[i].request);
+        row_add(ctx, &row, piece_value(ctx, m, items[i].imported));
+        row_add(ctx, &row, piece_value(ctx, m, items[i].local));
+    }
+    return row_take(ctx, &row);
+}
+
+/* Binding, request, name, imported name, whether it may change, line and column of each. */
+static JSValueRef exports_value(JSContextRef ctx, const struct module *m)
+{
+    const struct module_export *items = (const struct module_export *)(const void *)m->exports.data;
+    struct row row = row_new();
+
+    for (size_t i = 0; i < m->exports.len / sizeof(*items); i++) {
+        row_add_number(ctx, &row, items[i].binding);
+        row_add_number(ctx, &row, items[i].request);
+        row_add(ctx, &row, piece_value(ctx, m, items[i].name));
+        row_add(ctx, &row, piece_value(ctx, m, items[i].imported));
+        row_add_number(ctx, &row, items[i].may_change);
+        row_add_number(ctx, &row, items[i].line);
+        row_add_number(ctx, &row, items[i].column);
+    }
+    return row_take(ctx, &row);
+}
+
+static JSValueRef failure_value(
+    JSContextRef ctx, int what, const char *text, uint32_t line, uint32_t column)
+{
+    struct row row = row_new();
+
+    row_add_number(ctx, &row, what);
+    row_add(ctx, &row, text_value(ctx, text));
+    row_add_number(ctx, &row, line);
+    row_add_number(ctx, &row, column);
+    return row_take(ctx, &row);
+}
+
+static JSValueRef module_value(
+    JSContextRef ctx, const struct module *m, const struct prepared *prepared)
+{
+    struct row row = row_new();
+
+    if (m->fault[0] != '\0') {
+        return failure_value(ctx, READ_FAULT, m->fault, m->fault_line, m->fault_column);
+    }
+    row_add_number(ctx, &row, m->kind);
+    row_add(ctx, &row, JSValueMakeBoolean(ctx, m->is_async));
+    row_add(ctx, &row, string_value(ctx, m->rewrite.text.data, m->rewrite.text.len));
+    row_add(ctx, &row, edits_value(ctx, &m->rewrite.edits));
+    row_add(ctx, &row, requests_value(ctx, m));
+    row_add(ctx, &row, imports_value(ctx, m));
+    row_add(ctx, &row, exports_value(ctx, m));
+    row_add(ctx, &row, JSValueMakeBoolean(ctx, m->has_import_calls));
+    row_add_number(ctx, &row, m->rewrite.line_count);
+    row_add(ctx, &row,
+        prepared->edits.len > 0 ? edits_value(ctx, &prepared->edits) : JSValueMakeUndefined(ctx));
+    return row_take(ctx, &row);
+}
+
+/* A script that uses await as a name can be one only as it is: see script.h. */
+static int is_better_plain(JSContextRef ctx, const struct module *m, const struct prepared *source)
+{
+    JSStringRef wrapped, plain;
+    int better;
+
+    if (!m->is_wrapped) {
+        return 0;
+    }
+    wrapped = js_string_from_utf8(m->rewrite.text.data, m->rewrite.text.len);
+    plain = js_string_from_utf8(source->text, source->len);
+    better = !JSCheckScriptSyntax(ctx, wrapped, NULL, 1, NULL) &&
+             JSCheckScriptSyntax(ctx, plain, NULL, 1, NULL);
+    JSStringRelease(wrapped);
+    JSStringRelease(plain);
+    return better;
+}
+
+/* The source with that index; 0, or -1 when there is none. */
+static int source_at(double index, const char **ret, size_t *ret_len)
+{
+    if (current == NULL || !(index >= MAIN_INDEX) || !(index < (double)current->module_count)) {
+        return -1;
+    }
+    *ret = index < 0 ? current->source : current->modules[(size_t)index].source;
+    *ret_len = index < 0 ? current->source_len : current->modules[(size_t)index].source_len;
+    return 0;
+}
+
+/* readModule(index, kind, flags) */
+static JSValueRef native_read(JSContextRef ctx, JSObjectRef function, JSObjectRef self, size_t argc,
+    const JSValueRef argv[], JSValueRef *exception)
+{
+    struct prepared prepared;
+    struct vial_error err = {0};
+    struct module module;
+    const char *source;
+    JSValueRef value;
+    unsigned flags;
+    int kind, r;
+    size_t len;
+
+    (void)function;
+    (void)self;
+    (void)exception;
+    if (argc < 3 || source_at(JSValueToNumber(ctx, argv[0], NULL), &source, &len) < 0) {
+        return JSValueMakeUndefined(ctx);
+    }
+    kind = (int)JSValueToNumber(ctx, argv[1], NULL);
+    flags = (unsigned)JSValueToNumber(ctx, argv[2], NULL);
+    r = code_prepare(source, len, &prepared, &err);
+    if (r < 0) {
+        return failure_value(ctx, READ_REFUSED, err.text, 0, 0);
+    }
+    r = module_read(prepared.text, prepared.len, (enum module_kind)kind, flags, &module, &err);
+    if (r == 0 && is_better_plain(ctx, &module, &prepared)) {
+        module_release(&module);
+        r = module_read(prepared.text, prepared.len, (enum module_kind)kind,
+            flags | MODULE_NOT_WRAPPED, &module, &err);
+    }
+    value = r < 0 ? failure_value(ctx, READ_REFUSED, err.text, 0, 0)
+                  : module_value(ctx, &module, &prepared);
+    module_release(&module);
+    prepared_release(&prepared);
+    return value;
+}
+
+/* moduleSource(index) */
+static JSValueRef native_source(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
+    size_t argc, const JSValueRef argv[], JSValueRef *exception)
+{
+    const char *source;
+    size_t len;
+
+    (void)function;
+    (void)self;
+    (void)exception;
+    if (argc < 1 || source_at(JSValueToNumber(ctx, argv[0], NULL), &source, &len) < 0) {
+        return JSValueMakeUndefined(ctx);
+    }
+    return string_value(ctx, source, len);
+}
+
+static int add_utf8(JSContextRef ctx, JSValueRef value, struct buf *out)
+{
+    JSStringRef string = JSValueToStringCopy(ctx, value, NULL);
+    int r = string != NULL ? js_string_to_utf8(string, out) : -1;
+
+    if (string != NULL) {
+        JSStringRelease(string);
+    }
+    return r;
+}
+
+/* resolveName(specifier, referrer or undefined): a full name, or an array with the reason why there
+ * is none. */
+static JSValueRef native_resolve(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
+    size_t argc, const JSValueRef argv[], JSValueRef *exception)
+{
+    struct buf specifier, referrer, name;
+    const char *why;
+    JSValueRef value;
+
+    (void)function;
+    (void)self;
+    (void)exception;
+    if (argc < 2) {
+        return JSValueMakeUndefined(ctx);
+    }
+    /* A string has at most three bytes for each of its units, and what is longer is refused. */
+    buf_init(&specifier, SIZE_MAX / 4);
+    buf_init(&referrer, (size_t)4 * SPECIFIER_BYTES_MAX);
+    buf_init(&name, (size_t)4 * SPECIFIER_BYTES_MAX);
+    if (add_utf8(ctx, argv[0], &specifier) < 0 ||
+        (JSValueIsString(ctx, argv[1]) && add_utf8(ctx, argv[1], &referrer) < 0)) {
+        why = "is too long";
+    } else {
+        why = specifier_resolve(specifier.len > 0 ? specifier.data : "", specifier.len,
+            referrer.len > 0 ? referrer.data : NULL, referrer.len, &name);
+    }
+    if (why == NULL) {
+        value = string_value(ctx, name.data, name.len);
+    } else {
+        struct row row = row_new();
+
+        row_add(ctx, &row, text_value(ctx, why));
+        value = row_take(ctx, &row);
+    }
+    buf_release(&specifier);
+    buf_release(&referrer);
+    buf_release(&name);
+    return value;
+}
+
+/* evaluate(text, url) */
+static JSValueRef native_evaluate(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
+    size_t argc, const JSValueRef argv[], JSValueRef *exception)
+{
+    JSStringRef text, url;
+    JSValueRef value = NULL;
+
+    (void)function;
+    (void)self;
+    if (argc < 2) {
+        return JSValueMakeUndefined(ctx);
+    }
+    text = JSValueToStringCopy(ctx, argv[0], exception);
+    url = text != NULL ? JSValueToStringCopy(ctx, argv[1], exception) : NULL;
+    if (url != NULL) {
+        value = JSEvaluateScript(ctx, text, NULL, url, 1, exception);
+        JSStringRelease(url);
+    }
+    if (text != NULL) {
+        JSStringRelease(text);
+    }
+    return value != NULL ? value : JSValueMakeUndefined(ctx);
+}
+
+void js_modules_add(JSContextRef ctx, JSObjectRef native)
+{
+    static const struct {
+        const char *name;
+        JSObjectCallAsFunctionCallback function;
+    } natives[] = {{"readModule", native_read}, {"moduleSource", native_source},
+        {"resolveName", native_resolve}, {"evaluate", native_evaluate}};
+
+    for (size_t i = 0; i < sizeof(natives) / sizeof(natives[0]); i++) {
+        JSStringRef name = JSStringCreateWithUTF8CString(natives[i].name);
+
+        JSObjectSetProperty(ctx, native, name,
+            JSObjectMakeFunctionWithCallback(ctx, name, natives[i].function),
+            kJSPropertyAttributeNone, NULL);
+        JSStringRelease(name);
+    }
+}
+
+void js_modules_begin(struct js_context *c, const struct guest_start *start)
+{
+    struct row row = row_new();
+    JSValueRef names, exception;
+
+    current = start;
+    if (start->module_count == 0) {
+        return;
+    }
+    for (size_t i = 0; i < start->module_count; i++) {
+        row_add(
+            c->ctx, &row, string_value(c->ctx, start->modules[i].name, start->modules[i].name_len));
+    }
+    names = row_take(c->ctx, &row);
+    (void)js_context_call(c, HOOK_MODULES, 1, &names, &exception);
+}
+
+int js_modules_needed(const struct guest_start *start)
+{
+    return start->kind == MODULE_ES || module_may_be(start->source, start->source_len);
+}
+
+JSValueRef js_modules_run(
+    struct js_context *c, const struct guest_start *start, JSValueRef *ret_exception)
+{
+    JSValueRef kind = JSValueMakeNumber(c->ctx, start->kind);
+
+    return js_context_call(c, HOOK_MAIN, 1, &kind, ret_exception);
+}

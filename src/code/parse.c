@@ -1,0 +1,281 @@
+/* parse.c - see parse.h. */
+#include "code/parse.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+
+enum {
+    /* The grammar has 263 symbols; the table of kinds has room for newer versions of it. */
+    SYMBOLS_MAX = 1024,
+    FIELDS_MAX = 256, /* it has 36 of them */
+    LEVELS_PER_BYTE = 4,
+    LEVELS_MIN = 64,
+};
+
+static const struct {
+    const char *name;
+    enum node_kind kind;
+} kind_names[] = {
+    {"await", KIND_AWAIT},
+    {"return", KIND_RETURN},
+    {"yield_expression", KIND_YIELD},
+    {"function_expression", KIND_FUNCTION},
+    {"generator_function", KIND_FUNCTION},
+    {"arrow_function", KIND_FUNCTION},
+    {"class_static_block", KIND_FUNCTION},
+    {"function_declaration", KIND_HOISTED},
+    {"generator_function_declaration", KIND_HOISTED},
+    {"class_declaration", KIND_CLASS_DECLARATION},
+    {"method_definition", KIND_MEMBER},
+    {"field_definition", KIND_MEMBER},
+    {"computed_property_name", KIND_MEMBER_KEY},
+    {"decorator", KIND_MEMBER_KEY},
+    {"comment", KIND_NOTHING},
+    {"html_comment", KIND_NOTHING},
+    {"empty_statement", KIND_NOTHING},
+    {"program", KIND_LIST},
+    {"statement_block", KIND_LIST},
+    {"else_clause", KIND_LIST},
+    {"if_statement", KIND_IF},
+    {"try_statement", KIND_TRY},
+    {"labeled_statement", KIND_LABELED},
+    {"expression_statement", KIND_EXPRESSION},
+    {"parenthesized_expression", KIND_PARENTHESES},
+    {"import_statement", KIND_IMPORT},
+    {"export_statement", KIND_EXPORT},
+    {"import", KIND_IMPORT_WORD},
+    {"export", KIND_EXPORT_WORD},
+    {"meta_property", KIND_META},
+    {"call_expression", KIND_CALL},
+    {"identifier", KIND_IDENTIFIER},
+    {"shorthand_property_identifier", KIND_SHORTHAND},
+    {"shorthand_property_identifier_pattern", KIND_SHORTHAND},
+    {"assignment_expression", KIND_ASSIGNMENT},
+    {"augmented_assignment_expression", KIND_ASSIGNMENT},
+    {"update_expression", KIND_UPDATE},
+    {"for_in_statement", KIND_FOR_IN},
+    {"member_expression", KIND_ACCESS},
+    {"subscript_expression", KIND_ACCESS},
+    {"variable_declarator", KIND_DECLARATOR},
+    {"string", KIND_STRING},
+    {"import_clause", KIND_IMPORT_CLAUSE},
+    {"named_imports", KIND_IMPORT_LIST},
+    {"import_specifier", KIND_IMPORT_SPECIFIER},
+    {"namespace_import", KIND_IMPORT_NAMESPACE},
+    {"import_attribute", KIND_IMPORT_ATTRIBUTE},
+    {"export_clause", KIND_EXPORT_LIST},
+    {"export_specifier", KIND_EXPORT_SPECIFIER},
+    {"namespace_export", KIND_EXPORT_NAMESPACE},
+    {"object", KIND_OBJECT},
+    {"pair", KIND_PAIR},
+};
+
+static const struct {
+    const char *name;
+    enum node_field field;
+} field_names[] = {
+    {"name", FIELD_OF_NAME},
+    {"left", FIELD_OF_LEFT},
+    {"right", FIELD_OF_RIGHT},
+    {"argument", FIELD_OF_ARGUMENT},
+    {"function", FIELD_OF_FUNCTION},
+};
+
+/* Made once in a process, before the first walk: comparing names would cost more than a small
+ * parse. */
+static struct {
+    int made;
+    uint8_t kinds[SYMBOLS_MAX];
+    uint8_t fields[FIELDS_MAX];
+} tables;
+
+static void tables_make(const TSLanguage *language)
+{
+    uint32_t count = ts_language_symbol_count(language);
+
+    assert(count <= SYMBOLS_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = ts_language_symbol_name(language, (TSSymbol)i);
+
+        for (size_t k = 0; k < sizeof(kind_names) / sizeof(kind_names[0]); k++) {
+            if (strcmp(name, kind_names[k].name) == 0) {
+                tables.kinds[i] = (uint8_t)kind_names[k].kind;
+            }
+        }
+        /* `class` is a keyword and an expression. */
+        if (strcmp(name, "class") == 0 &&
+            ts_language_symbol_type(language, (TSSymbol)i) == TSSymbolTypeRegular) {
+            tables.kinds[i] = KIND_CLASS;
+        }
+    }
+    assert(ts_language_field_count(language) < FIELDS_MAX);
+    for (size_t k = 0; k < sizeof(field_names) / sizeof(field_names[0]); k++) {
+        TSFieldId id = ts_language_field_id_for_name(
+            language, field_names[k].name, (uint32_t)strlen(field_names[k].name));
+
+        tables.fields[id] = (uint8_t)field_names[k].field;
+    }
+    tables.fields[0] = FIELD_OF_NONE;
+    tables.made = 1;
+}
+
+enum node_kind node_kind(TSNode node)
+{
+    TSSymbol symbol = ts_node_symbol(node);
+
+    /* Nodes for syntax errors have the largest symbol there is. */
+    return symbol < SYMBOLS_MAX ? (enum node_kind)tables.kinds[symbol] : KIND_ERROR;
+}
+
+enum node_field node_field(const TSTreeCursor *cursor)
+{
+    TSFieldId id = ts_tree_cursor_current_field_id(cursor);
+
+    return id < FIELDS_MAX ? (enum node_field)tables.fields[id] : FIELD_OF_NONE;
+}
+
+TSNode node_child(TSNode node, const char *field)
+{
+    return ts_node_child_by_field_name(node, field, (uint32_t)strlen(field));
+}
+
+size_t code_hashbang_len(const char *source, size_t len)
+{
+    size_t i = 0;
+
+    if (len < 2 || memcmp(source, "#!", 2) != 0) {
+        return 0;
+    }
+    while (i < len && source[i] != '\n' && source[i] != '\r') {
+        i++;
+    }
+    return i;
+}
+
+size_t code_levels_max(size_t len)
+{
+    return len * LEVELS_PER_BYTE + LEVELS_MIN;
+}
+
+/* The bytes of the character that can only be part of a word, or 0. Of the others it is not known
+ * whether they separate words (there are such spaces behind 0xc2, 0xe1 to 0xe3 and 0xef) or are not
+ * UTF-8. */
+static size_t wide_letter_len(const unsigned char *bytes, size_t n)
+{
+    unsigned char c = bytes[0];
+    int has_second = n > 1 && (bytes[1] & 0xc0) == 0x80;
+    int has_third = has_second && n > 2 && (bytes[2] & 0xc0) == 0x80;
+
+    if (c >= 0xc3 && c <= 0xdf) {
+        return has_second ? 2 : 0;
+    }
+    return has_third && ((c >= 0xe4 && c <= 0xec) || c == 0xee) ? 3 : 0;
+}
+
+/* At least as many as the source has tokens and nested brackets, whatever a `"` or a `/` means in
+ * it. */
+static void measure(const char *source, size_t len, size_t *ret_tokens, size_t *ret_nesting)
+{
+    const unsigned char *bytes = (const unsigned char *)source;
+    enum { SPACE, DIGIT, LETTER, SIGN } before = SPACE, now;
+    size_t tokens = 0, open = 0, nesting = 0;
+    size_t step;
+
+    for (size_t i = 0; i < len; i += step) {
+        unsigned char c = bytes[i];
+
+        step = 1;
+        if (c == ' ' || (c >= '\t' && c <= '\r')) {
+            now = SPACE;
+        } else if (c >= '0' && c <= '9') {
+            now = DIGIT; /* apart from letters, since `1n1n` is two numbers */
+        } else if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$') {
+            now = LETTER;
+        } else {
+            size_t wide = wide_letter_len(bytes + i, len - i);
+
+            now = wide > 0 ? LETTER : SIGN;
+            step = wide > 0 ? wide : 1;
+            open += c == '(' || c == '[' || c == '{';
+            open -= open > 0 && (c == ')' || c == ']' || c == '}');
+            nesting = open > nesting ? open : nesting;
+        }
+        tokens += now == SIGN || (now != SPACE && now != before);
+        before = now;
+    }
+    *ret_tokens = tokens;
+    *ret_nesting = nesting;
+}
+
+struct reading {
+    const char *source;
+    size_t len;
+    size_t hidden; /* so many bytes at the start are shown as spaces */
+    uint64_t until_us;
+};
+
+static const char *read_piece(void *payload, uint32_t at, TSPoint position, uint32_t *ret_len)
+{
+    static const char spaces[] = "                                                                ";
+    const struct reading *r = payload;
+
+    (void)position;
+    if (at < r->hidden) {
+        size_t n = r->hidden - at;
+
+        *ret_len = (uint32_t)(n < sizeof(spaces) - 1 ? n : sizeof(spaces) - 1);
+        return spaces;
+    }
+    *ret_len = at < r->len ? (uint32_t)(r->len - at) : 0;
+    return r->source + (at < r->len ? at : r->len);
+}
+
+static bool is_late(TSParseState *state)
+{
+    const struct reading *r = state->payload;
+
+    return clock_now_us() > r->until_us;
+}
+
+int code_parse(const TSLanguage *language, const char *source, size_t len, TSTree **ret,
+    struct vial_error *err)
+{
+    struct reading reading = {
+        .source = source, .len = len, .hidden = code_hashbang_len(source, len)};
+    TSInput input = {.payload = &reading, .read = read_piece, .encoding = TSInputEncodingUTF8};
+    TSParseOptions options = {.payload = &reading, .progress_callback = is_late};
+    size_t tokens, nesting;
+    TSParser *parser;
+    TSTree *tree;
+
+    if (len > CODE_BYTES_MAX) {
+        return vial__fail(err, VIAL_E_INVALID, "a source of %zu bytes is too long to be read", len);
+    }
+    measure(source, len, &tokens, &nesting);
+    if (tokens > CODE_TOKENS_MAX || nesting > CODE_NESTING_MAX) {
+        return vial__fail(err, VIAL_E_INVALID,
+            "a source of more than %d words and signs, or %d open brackets, is too large to be "
+            "read",
+            CODE_TOKENS_MAX, CODE_NESTING_MAX);
+    }
+    parser = ts_parser_new();
+    if (!ts_parser_set_language(parser, language)) {
+        ts_parser_delete(parser);
+        return vial__fail(err, VIAL_E_CELL, "the grammar does not fit the tree-sitter library");
+    }
+    if (!tables.made) {
+        tables_make(tree_sitter_javascript());
+    }
+    reading.until_us = clock_now_us() + (uint64_t)CODE_PARSE_MS_MAX * 1000;
+    tree = ts_parser_parse_with_options(parser, NULL, input, options);
+    ts_parser_delete(parser);
+    if (tree == NULL) {
+        return vial__fail(
+            err, VIAL_E_INVALID, "the source takes longer than %d ms to read", CODE_PARSE_MS_MAX);
+    }
+    *ret = tree;
+    return VIAL_OK;
+}
