@@ -108,6 +108,15 @@ struct vial_engine_options {
  * callback sees at most the stream's limit; text past it is only counted. */
 typedef void (*vial_output_fn)(int stream, const char *bytes, size_t len, void *user);
 
+/* What the source is written in. */
+enum vial_language {
+    /* TypeScript when the name ends in .ts, .mts or .cts, or when it is no JavaScript but becomes
+     * so without types; else JavaScript */
+    VIAL_LANGUAGE_AUTO = 0,
+    VIAL_LANGUAGE_JAVASCRIPT = 1,
+    VIAL_LANGUAGE_TYPESCRIPT = 2, /* types are taken out, not checked */
+};
+
 /* What to run. Start from VIAL_REQUEST_INIT. */
 struct vial_request {
     uint32_t size; /* sizeof as the caller was compiled */
@@ -122,6 +131,8 @@ struct vial_request {
     const struct vial_limits *limits; /* NULL: the defaults */
     vial_output_fn on_output;         /* may be NULL; output is kept in the result in any case */
     void *user;                       /* for on_output */
+    uint32_t language;                /* enum vial_language */
+    uint32_t reserved;
 };
 #define VIAL_REQUEST_INIT                                                                          \
     {                                                                                              \

@@ -146,6 +146,9 @@ static void cell_parse_start(const char *payload, size_t len, struct guest_start
         case FIELD_VALUE_MAX:
             r = field_u32(&f, &start->value_bytes_max);
             break;
+        case FIELD_LANGUAGE:
+            r = field_u32(&f, &start->language);
+            break;
         default:
             r = -1;
             break;

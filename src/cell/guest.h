@@ -19,6 +19,7 @@ struct guest_start {
     uint32_t want_text;
     uint32_t timers_max;
     uint32_t value_bytes_max;
+    uint32_t language; /* enum vial_language */
 };
 
 struct guest_ops {

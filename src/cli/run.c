@@ -28,10 +28,11 @@ struct run_options {
     char require[REQUIRE_BYTES_MAX];
     struct vial_limits limits;
     int json, no_jit;
+    const char *language;
 };
 
 static const char *const KNOWN[] = {"-e", "--eval", "--input", "--input-file", "--json", "--no-jit",
-    "--require", "--help", "--wall-ms", "--cpu-ms", "--timers", "--memory-mb", "--stdout-bytes",
+    "--require", "--lang", "--help", "--wall-ms", "--cpu-ms", "--timers", "--memory-mb", "--stdout-bytes",
     "--stderr-bytes", "--value-bytes", "--disk-mb", "--files", "--open-files", NULL};
 
 static void print_help(void)
@@ -50,6 +51,8 @@ static void print_help(void)
         "  -e, --eval CODE     run CODE\n"
         "  --input JSON        the program's global `input`\n"
         "  --input-file FILE   the same from a file, - for stdin\n"
+        "  --lang js|ts        what the program is written in; else TypeScript is known by the\n"
+        "                      file's name (.ts, .mts, .cts) or by its types\n"
         "  --json              print one result object instead of the value\n"
         "  --require LAYERS    refuse to run unless these hold (vial doctor lists them; also "
         "full,\n"
@@ -131,6 +134,8 @@ static int take_option(struct run_options *o, struct cli_args *a)
 
     if (strcmp(a->option, "-e") == 0 || strcmp(a->option, "--eval") == 0) {
         value = &o->code;
+    } else if (strcmp(a->option, "--lang") == 0) {
+        value = &o->language;
     } else if (strcmp(a->option, "--input") == 0) {
         value = &o->input;
     } else if (strcmp(a->option, "--input-file") == 0) {
@@ -158,6 +163,22 @@ static int take_option(struct run_options *o, struct cli_args *a)
         return r > 0 ? 0 : -r;
     }
     return cli_unknown_option("run", a->option, KNOWN);
+}
+
+/* The language that was asked for, or -1 when there is no such. */
+static int language_of(const char *name)
+{
+    static const char *const names[] = {"js", "javascript", "ts", "typescript"};
+
+    if (name == NULL) {
+        return VIAL_LANGUAGE_AUTO;
+    }
+    for (int i = 0; i < 4; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return i < 2 ? VIAL_LANGUAGE_JAVASCRIPT : VIAL_LANGUAGE_TYPESCRIPT;
+        }
+    }
+    return -1;
 }
 
 static int is_stdin(const char *file)
@@ -192,6 +213,9 @@ static int parse(struct run_options *o, int argc, char **argv)
     }
     if (o->input != NULL && o->input_file != NULL) {
         return cli_fail(EXIT_USAGE, "give either --input or --input-file, not both");
+    }
+    if (language_of(o->language) < 0) {
+        return cli_fail(EXIT_USAGE, "--lang takes js or ts, not \"%s\"", o->language);
     }
     if (is_stdin(o->file) && is_stdin(o->input_file)) {
         return cli_fail(EXIT_USAGE, "program and input cannot both come from stdin");
@@ -508,6 +532,7 @@ int cmd_run(int argc, char **argv)
         request.input_len = o.input != NULL ? strlen(o.input) : input_len;
         request.limits = &o.limits;
         request.want_text = !o.json;
+        request.language = (uint32_t)language_of(o.language);
         request.on_output = o.json ? NULL : on_output;
         code = check(&o, &request);
     }

@@ -6,7 +6,11 @@
 #ifndef VIAL_CODE_EDIT_H
 #define VIAL_CODE_EDIT_H
 
+#include <stddef.h>
 #include <stdint.h>
+
+#include "base/buf.h"
+#include "vial.h"
 
 /* One insertion: where it starts in the rewritten text, and its length. Lines and columns count
  * from 1, columns and lengths in UTF-16 code units, which is how the engine reports them. */
@@ -15,5 +19,11 @@ struct edit {
     uint32_t column;
     uint32_t len;
 };
+
+/* One list for two rewriters, of which the second got the text of the first: adds to out rows that
+ * lead from the last text to the first. first has rows of struct edit; both are in the order of the
+ * text. */
+VIAL_NODISCARD int edits_compose(const struct buf *first, const struct edit *second,
+    size_t second_count, struct buf *out, struct vial_error *err);
 
 #endif

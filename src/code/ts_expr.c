@@ -543,9 +543,6 @@ static int type_args(struct ts_parser *p)
         return 0;
     }
     ts_blank(p, start, end);
-    if (p->s.tok.newline && ts_is(p, TS_1('['))) {
-        ts_put(p, start, ';');
-    }
     return 1;
 }
 
@@ -637,7 +634,7 @@ static int is_prefix(struct ts_parser *p)
         return ts_peek(p).sign != TS_1('.');
     case TS_W_AWAIT:
         second = ts_peek(p);
-        return is_expr_start(&second) && second.sign != TS_1('<');
+        return is_expr_start(&second);
     default:
         return 0;
     }

@@ -412,6 +412,7 @@ static int function_type(struct ts_parser *p)
 {
     struct ts_token second = ts_peek(p);
     int is_new = ts_is_word(p, TS_W_NEW) && (second.sign == TS_1('(') || second.sign == TS_1('<'));
+    uint8_t no_conditional;
 
     if (ts_is_word(p, TS_W_ABSTRACT) && second.word == TS_W_NEW) {
         ts_next(p);
@@ -427,7 +428,10 @@ static int function_type(struct ts_parser *p)
     }
     inner_params(p);
     expect(p, TS_2('=', '>'));
+    no_conditional = p->s.no_conditional;
+    p->s.no_conditional = 0;
     ts_return_type(p);
+    p->s.no_conditional = no_conditional;
     return 1;
 }
 

@@ -225,12 +225,11 @@ static void add(struct writer *w, const char *bytes, size_t n)
 }
 
 /* One character of the source, n bytes of it; c is what becomes of it. */
-static void add_changed(struct writer *w, const char *bytes, size_t n, char c)
+static void add_changed(struct writer *w, size_t n, char c)
 {
     char text[2] = {c == ERASE ? ' ' : c, ' '};
 
     add(w, text, n == 4 ? 2 : 1); /* two UTF-16 units take two spaces */
-    (void)bytes;
 }
 
 static size_t char_len(const char *bytes, size_t left)
@@ -278,7 +277,7 @@ static void add_source(
             if (newline > 0) {
                 add(w, p->src + i, n);
             } else {
-                add_changed(w, p->src + i, n, what[i]);
+                add_changed(w, n, what[i]);
             }
             i += n;
         }
@@ -402,7 +401,7 @@ static int parse(struct ts_parser *p, uint32_t *ret_line, struct vial_error *err
     }
     if (p->s.failure == TS_UNSUPPORTED || p->s.failure == TS_LIMIT) {
         *ret_line = line_of(p->src, p->len, p->s.fail_at);
-        return vial__fail(err, VIAL_E_INVALID, "TypeScript: line %u %s", *ret_line, p->s.fail_text);
+        return vial__fail(err, VIAL_E_INVALID, "line %u %s", *ret_line, p->s.fail_text);
     }
     p->s.failure = TS_FINE; /* what is wrong is for the engine; the marks so far hold */
     return VIAL_OK;
@@ -433,4 +432,74 @@ int typescript_erase(const char *source, size_t len, struct buf *out, struct buf
         *ret_has_types = has_types;
     }
     return r;
+}
+
+/* ---- a quick look ---- */
+
+static int is_name_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '$' || (unsigned char)c >= 0x80;
+}
+
+static int is_telling_word(const char *word, size_t len)
+{
+    static const char *const words[] = {"abstract", "accessor", "as", "declare", "enum",
+        "export", "implements", "import", "interface", "module", "namespace", "override", "private",
+        "protected", "public", "readonly", "satisfies", "type"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strlen(words[i]) == len && memcmp(words[i], word, len) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The sign at at, behind the byte `before`, which is no space: could it belong to a type? */
+static int is_telling_sign(const char *source, size_t len, size_t at, char before)
+{
+    int is_behind_value = is_name_byte(before) || before == ')' || before == ']' || before == '}';
+
+    switch (source[at]) {
+    case ':':
+        return is_behind_value || before == '?' || before == '!';
+    case '<':
+        return at + 1 < len && source[at + 1] != '=' && source[at + 1] != ' ';
+    case '@':
+        return 1;
+    case '!':
+        return is_behind_value && at + 1 < len && source[at + 1] != '=';
+    default:
+        return 0;
+    }
+}
+
+int typescript_is_likely(const char *source, size_t len)
+{
+    char before = ';';
+    size_t i = 0;
+
+    while (i < len) {
+        size_t start = i;
+
+        while (i < len && is_name_byte(source[i])) {
+            i++;
+        }
+        if (i > start) {
+            if (is_telling_word(source + start, i - start)) {
+                return 1;
+            }
+            before = 'a';
+            continue;
+        }
+        if (is_telling_sign(source, len, i, before)) {
+            return 1;
+        }
+        if (source[i] != ' ' && source[i] != '\t' && source[i] != '\n' && source[i] != '\r') {
+            before = source[i];
+        }
+        i++;
+    }
+    return 0;
 }

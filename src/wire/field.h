@@ -18,6 +18,7 @@ enum field_tag {
     FIELD_WANT_TEXT = 4,  /* u32 */
     FIELD_TIMERS_MAX = 5, /* u32 */
     FIELD_VALUE_MAX = 6,  /* u32, bytes */
+    FIELD_LANGUAGE = 7,   /* u32, enum vial_language */
     /* RESULT */
     FIELD_OUTCOME = 16, /* u32, enum outcome */
     FIELD_VALUE = 17,   /* JSON */

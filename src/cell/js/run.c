@@ -6,11 +6,14 @@
  * returns. */
 #include "cell/js/run.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cell/js/types.h"
+#include "code/edit.h"
 #include "code/script.h"
 #include "wire/field.h"
 
@@ -96,29 +99,37 @@ static void fail(struct js_context *c, JSValueRef thrown, struct buf *result)
     }
 }
 
-/* The array of insertions that hooks.start takes. */
-static JSValueRef edits_array(struct js_context *c, const struct script_edits *edits)
+/* The array of insertions that hooks.start takes; edits has rows of struct edit. */
+static JSValueRef edits_array(struct js_context *c, const struct buf *edits)
 {
-    JSValueRef numbers[3 * SCRIPT_EDITS_MAX];
-    size_t i;
+    size_t count = edits->len / sizeof(struct edit);
+    JSValueRef *numbers = calloc(3 * count + 1, sizeof(*numbers));
+    JSValueRef array;
+    struct edit edit;
 
-    for (i = 0; i < edits->count; i++) {
-        numbers[3 * i] = JSValueMakeNumber(c->ctx, edits->items[i].line);
-        numbers[3 * i + 1] = JSValueMakeNumber(c->ctx, edits->items[i].column);
-        numbers[3 * i + 2] = JSValueMakeNumber(c->ctx, edits->items[i].len);
+    if (numbers == NULL) {
+        _exit(1);
     }
-    return JSObjectMakeArray(c->ctx, (size_t)3 * edits->count, numbers, NULL);
+    for (size_t i = 0; i < count; i++) {
+        memcpy(&edit, edits->data + i * sizeof(edit), sizeof(edit));
+        numbers[3 * i] = JSValueMakeNumber(c->ctx, edit.line);
+        numbers[3 * i + 1] = JSValueMakeNumber(c->ctx, edit.column);
+        numbers[3 * i + 2] = JSValueMakeNumber(c->ctx, edit.len);
+    }
+    array = JSObjectMakeArray(c->ctx, 3 * count, numbers, NULL);
+    free(numbers);
+    return array;
 }
 
 static void begin(struct js_context *c, const struct guest_start *start, JSStringRef name,
-    const struct script_edits *edits)
+    const struct buf *edits)
 {
     JSValueRef exception;
     JSValueRef argv[4] = {
         JSValueMakeNumber(c->ctx, start->timers_max),
         JSValueMakeNumber(c->ctx, start->value_bytes_max),
         JSValueMakeString(c->ctx, name),
-        edits != NULL ? edits_array(c, edits) : JSValueMakeUndefined(c->ctx),
+        edits != NULL && edits->len > 0 ? edits_array(c, edits) : JSValueMakeUndefined(c->ctx),
     };
 
     (void)js_context_call(c, HOOK_START, 4, argv, &exception);
@@ -149,28 +160,41 @@ static int set_input(struct js_context *c, const struct guest_start *start)
     return 0;
 }
 
+/* A source on its way to the engine. */
+struct program {
+    const struct guest_start *start;
+    JSStringRef name;
+    const struct buf *edits; /* what was inserted into the source so far */
+    int is_second;           /* another one was tried before it, or it has insertions */
+    int has_run;             /* the engine took it */
+};
+
 /* Wraps a script with a top-level await or return into an async function and evaluates that. NULL
  * without an exception when there is nothing to wrap, or when the wrapped text is no valid script
  * either and plain is. */
-static JSValueRef evaluate_wrapped(struct js_context *c, const struct guest_start *start,
-    JSStringRef name, JSStringRef plain, JSValueRef *ret_exception)
+static JSValueRef evaluate_wrapped(
+    struct js_context *c, struct program *p, JSStringRef plain, JSValueRef *ret_exception)
 {
+    const struct guest_start *start = p->start;
     struct script_edits edits;
     JSStringRef source;
     JSValueRef value = NULL;
-    struct buf wrapped;
+    struct buf wrapped, both;
     int did = 0;
 
     buf_init(&wrapped, 2 * start->source_len + 65536);
-    if (script_wrap(start->source, start->source_len, &wrapped, &edits, &did, NULL) == 0 && did) {
+    buf_init(&both, 2 * p->edits->len + sizeof(edits.items) * 2);
+    if (script_wrap(start->source, start->source_len, &wrapped, &edits, &did, NULL) == 0 && did &&
+        edits_compose(p->edits, edits.items, edits.count, &both, NULL) == 0) {
         source = js_string_from_utf8(wrapped.data, wrapped.len);
-        if (JSCheckScriptSyntax(c->ctx, source, name, 1, NULL) ||
-            !JSCheckScriptSyntax(c->ctx, plain, name, 1, NULL)) {
-            begin(c, start, name, &edits);
-            value = JSEvaluateScript(c->ctx, source, NULL, name, 1, ret_exception);
+        p->has_run = JSCheckScriptSyntax(c->ctx, source, p->name, 1, NULL);
+        if (p->has_run || !JSCheckScriptSyntax(c->ctx, plain, p->name, 1, NULL)) {
+            begin(c, start, p->name, &both);
+            value = JSEvaluateScript(c->ctx, source, NULL, p->name, 1, ret_exception);
         }
         JSStringRelease(source);
     }
+    buf_release(&both);
     buf_release(&wrapped);
     return value;
 }
@@ -178,25 +202,28 @@ static JSValueRef evaluate_wrapped(struct js_context *c, const struct guest_star
 /* Evaluates the source. A source with the word await is parsed first, because the engine takes
  * `await (x)` in a script for a call of a function of that name. A top-level return makes the
  * engine refuse the source before anything of it has run, so that is looked for only then. */
-static JSValueRef evaluate(struct js_context *c, const struct guest_start *start, JSStringRef name,
-    JSValueRef *ret_exception)
+static JSValueRef evaluate(struct js_context *c, struct program *p, JSValueRef *ret_exception)
 {
+    const struct guest_start *start = p->start;
     JSStringRef source = js_string_from_utf8(start->source, start->source_len);
     int await = memmem(start->source, start->source_len, "await", 5) != NULL;
     JSValueRef value = NULL;
 
     *ret_exception = NULL;
     if (await) {
-        value = evaluate_wrapped(c, start, name, source, ret_exception);
+        value = evaluate_wrapped(c, p, source, ret_exception);
     }
     if (value == NULL && *ret_exception == NULL) {
-        value = JSEvaluateScript(c->ctx, source, NULL, name, 1, ret_exception);
-        if (value == NULL && !await && script_may_need_wrap(start->source, start->source_len) &&
-            !JSCheckScriptSyntax(c->ctx, source, name, 1, NULL)) {
+        if (p->is_second) {
+            begin(c, start, p->name, p->edits);
+        }
+        value = JSEvaluateScript(c->ctx, source, NULL, p->name, 1, ret_exception);
+        p->has_run = value != NULL || JSCheckScriptSyntax(c->ctx, source, p->name, 1, NULL);
+        if (!p->has_run && !await && script_may_need_wrap(start->source, start->source_len)) {
             JSValueRef refusal = *ret_exception;
 
             *ret_exception = NULL;
-            value = evaluate_wrapped(c, start, name, source, ret_exception);
+            value = evaluate_wrapped(c, p, source, ret_exception);
             if (value == NULL && *ret_exception == NULL) {
                 *ret_exception = refusal;
             }
@@ -204,6 +231,58 @@ static JSValueRef evaluate(struct js_context *c, const struct guest_start *start
     }
     JSStringRelease(source);
     return value;
+}
+
+/* Something of TypeScript that cannot become JavaScript. */
+static void fail_types(const struct guest_start *start, const struct js_types *t, struct buf *result)
+{
+    char place[32];
+    struct buf stack;
+
+    buf_clear(result);
+    put_u32(result, FIELD_OUTCOME, OUTCOME_EXCEPTION);
+    put(result, FIELD_ERROR_NAME, "SyntaxError", 11);
+    put(result, FIELD_ERROR_MESSAGE, t->err.text, strlen(t->err.text));
+    put_u32(result, FIELD_ERROR_LINE, t->line);
+    buf_init(&stack, sizeof(t->err.text) + start->name_len + 128);
+    (void)snprintf(place, sizeof(place), ":%u", t->line);
+    if (buf_add_text(&stack, "SyntaxError: ", NULL) == 0 &&
+        buf_add_text(&stack, t->err.text, NULL) == 0 &&
+        buf_add_text(&stack, "\n    at ", NULL) == 0 &&
+        buf_add(&stack, start->name, start->name_len, NULL) == 0 &&
+        buf_add_text(&stack, place, NULL) == 0) {
+        put(result, FIELD_ERROR_STACK, stack.data, stack.len);
+    }
+    buf_release(&stack);
+}
+
+/* Evaluates the source as what it is. 0, or -1 when result has the failure already. */
+static int evaluate_as(struct js_context *c, const struct guest_start *start, JSStringRef name,
+    struct js_types *t, struct buf *result, JSValueRef *ret, JSValueRef *ret_exception)
+{
+    struct guest_start script = *start;
+    struct program p = {.start = &script, .name = name, .edits = &t->edits};
+    int erased = 0;
+
+    if (js_types_are_asked_for(start)) {
+        erased = js_types_erase(t, &script);
+        p.is_second = t->edits.len > 0;
+    }
+    if (erased >= 0) {
+        *ret = evaluate(c, &p, ret_exception);
+        if (*ret == NULL && !p.has_run && js_types_are_likely(start)) {
+            erased = js_types_erase(t, &script);
+            if (erased > 0) {
+                p.is_second = 1;
+                *ret = evaluate(c, &p, ret_exception);
+            }
+        }
+    }
+    if (erased < 0) {
+        fail_types(start, t, result);
+        return -1;
+    }
+    return 0;
 }
 
 /* Runs tasks until there is a value (NULL) or something thrown. */
@@ -265,7 +344,8 @@ void js_run(struct js_context *c, const struct guest_start *start, struct buf *r
 {
     JSStringRef name = js_string_from_utf8(start->name, start->name_len);
     JSValueRef thrown = NULL;
-    JSValueRef value;
+    JSValueRef value = NULL;
+    struct js_types types;
 
     begin(c, start, name, NULL);
     put_u32(result, FIELD_OUTCOME, OUTCOME_OK);
@@ -278,7 +358,12 @@ void js_run(struct js_context *c, const struct guest_start *start, struct buf *r
         JSStringRelease(name);
         return;
     }
-    value = evaluate(c, start, name, &thrown);
+    js_types_init(&types, start);
+    if (evaluate_as(c, start, name, &types, result, &value, &thrown) < 0) {
+        js_types_release(&types);
+        JSStringRelease(name);
+        return;
+    }
     if (value != NULL) {
         thrown = turn_loop(c, value);
     }
@@ -292,5 +377,6 @@ void js_run(struct js_context *c, const struct guest_start *start, struct buf *r
     if (thrown != NULL) {
         fail(c, thrown, result);
     }
+    js_types_release(&types);
     JSStringRelease(name);
 }
