@@ -146,7 +146,7 @@ void ts_import_alias(struct ts_parser *p, const struct ts_namespace *exported)
     ts_next(p);
     ts_expect(p, TS_1('='));
     if (exported != NULL) {
-        ts_insert(p, p->s.tok.start, "$.@=", exported->name, name);
+        ts_insert(p, p->s.tok.start, "vial_$.@=", exported->name, name);
     }
     if (ts_is_word(p, TS_W_REQUIRE) && ts_peek(p).sign == TS_1('(')) {
         (void)ts_postfix(p);

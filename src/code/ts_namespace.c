@@ -2,7 +2,8 @@
  *
  * An enum or namespace becomes a function that is called at once with the object to fill, in the
  * place where it stands: `enum E { A }` becomes `var E;(function(E){ E[E["A"]=0]="A" })(E||(E={}));`
- * with every line where it was. A namespace keeps its variables as variables and also makes
+ * with every line where it was. The parameter of a namespace has a name of its own, since the body may
+ * declare the name of the namespace again. A namespace keeps its variables as variables and also makes
  * properties of those it exports; what can change later becomes a property with a getter and a
  * setter. */
 #include <stdio.h>
@@ -142,7 +143,7 @@ static void auto_member(struct ts_parser *p, struct members *e, struct ts_name r
 static void enum_member(struct ts_parser *p, struct members *e)
 {
     size_t refs = p->tables[TS_REFS].len;
-    struct ts_member row = {.path = e->path};
+    struct ts_member row = {.path = e->path, .is_enum = 1};
     struct ts_name raw;
     int is_quoted;
 
@@ -170,11 +171,11 @@ static void enum_member(struct ts_parser *p, struct members *e)
     ts_row(p, TS_MEMBERS, &row, sizeof(row));
 }
 
-/* What is called with the object: `)(E||(E={}));` or, for a member of ns, `)(E=N.E||(N.E={}));` */
+/* What is called with the object: `)(E||(E={}));` or, for a member of ns, `)(E=vial_N.E||(vial_N.E={}));` */
 static void close_call(struct ts_parser *p, struct ts_name name, const struct ts_name *parent)
 {
     if (parent != NULL) {
-        ts_insert(p, p->s.prev_end, ")($=@.$||(@.$={}));", name, *parent);
+        ts_insert(p, p->s.prev_end, ")($=vial_@.$||(vial_@.$={}));", name, *parent);
     } else {
         ts_insert(p, p->s.prev_end, ")($||($={}));", name, NO_NAME);
     }
@@ -248,7 +249,7 @@ static void namespace_names(struct ts_parser *p, struct levels *l, uint64_t pare
         if (!ts_is(p, TS_1('.'))) {
             return;
         }
-        ts_insert(p, p->s.prev_end, ";(function($){let ", l->names[l->count - 1], NO_NAME);
+        ts_insert(p, p->s.prev_end, ";(function(vial_$){let ", l->names[l->count - 1], NO_NAME);
         ts_blank(p, p->s.tok.start, p->s.tok.end);
         ts_next(p);
         ts_member_add(p, parent, ts_tok_name(p));
@@ -264,17 +265,17 @@ static void open_body(struct ts_parser *p, struct levels *l)
     size_t count = ts_rows(p, TS_MEMBERS, sizeof(struct ts_member));
     uint32_t at = p->s.prev_end;
 
-    ts_insert(p, at, ";(function($)", name, NO_NAME);
+    ts_insert(p, at, ";(function(vial_$)", name, NO_NAME);
     for (size_t i = 0; i < count && p->s.failure == TS_FINE; i++) {
         const struct ts_member *row = (const struct ts_member *)(const void *)p->tables[TS_MEMBERS].data + i;
 
-        if (row->path == path && ts_member_find(p, path, row->name) == row) {
+        if (row->path == path && !row->is_enum && ts_member_find(p, path, row->name) == row) {
             ts_insert(p, at, l->has_more ? ",@" : "{let{@", NO_NAME, row->name);
             l->has_more = 1;
         }
     }
     if (l->has_more) {
-        ts_insert(p, at, "}=$;(function()", name, NO_NAME);
+        ts_insert(p, at, "}=vial_$;(function()", name, NO_NAME);
     }
 }
 
@@ -365,9 +366,9 @@ static void export_bound(struct ts_parser *p, size_t first, int is_const)
         ts_declare(p, name, TS_DECL_BINDING);
         ts_member_add(p, p->ns->path, name);
         ts_insert(p, p->s.prev_end,
-            is_const ? "$.@=@;"
-                     : "Object.defineProperty($,\"@\",{get(){return @},set(v){@=v},enumerable:true,"
-                       "configurable:true});",
+            is_const ? "vial_$.@=@;"
+                     : "Object.defineProperty(vial_$,\"@\",{get(){return @},set(vial_v){@=vial_v},"
+                       "enumerable:true,configurable:true});",
             p->ns->name, name);
     }
     p->tables[TS_BOUND].len = first;
@@ -377,7 +378,7 @@ static void export_object(struct ts_parser *p, struct ts_name name)
 {
     ts_declare(p, name, TS_DECL_OBJECT);
     ts_member_add(p, p->ns->path, name);
-    ts_insert(p, p->s.prev_end, "$.@=@;", p->ns->name, name);
+    ts_insert(p, p->s.prev_end, "vial_$.@=@;", p->ns->name, name);
 }
 
 void ts_namespace_export(struct ts_parser *p, uint32_t start, int joins)

@@ -137,7 +137,8 @@ struct ts_decl {
 struct ts_member {
     uint64_t path; /* of the enum or namespace */
     struct ts_name name;
-    uint32_t is_text;
+    uint32_t is_text; /* a string, as far as can be seen */
+    uint32_t is_enum;
 };
 
 /* What an import or export statement binds, and what goes when it is only a type. */

@@ -294,7 +294,7 @@ static void variable(struct ts_parser *p, int is_const, const struct ts_namespac
     ts_annotation(p, p->s.tok.start);
     if (ts_take(p, TS_1('='))) {
         if (exported != NULL && is_const && is_name) {
-            ts_insert(p, p->s.tok.start, "$.@=", exported->name, name);
+            ts_insert(p, p->s.tok.start, "vial_$.@=", exported->name, name);
             ts_member_add(p, exported->path, name);
             p->tables[TS_BOUND].len = bound; /* done */
         }
