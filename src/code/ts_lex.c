@@ -122,7 +122,7 @@ static uint8_t find_word(const char *text, size_t len)
 {
     size_t low = 1, high = WORDS_COUNT;
 
-    if (len > WORD_BYTES_MAX || len < 2 || text[0] < 'a' || text[0] > 'y') {
+    if (len > WORD_BYTES_MAX || len < 2 || text[0] < 'a' || text[0] > 'y' || text[1] < 'a') {
         return TS_W_OTHER;
     }
     while (low < high) {
@@ -219,7 +219,7 @@ static uint32_t scan_sign(const struct ts_parser *p, uint32_t at)
         "%=", "&=", "|=", "^="};
     unsigned char a = byte_at(p, at), b = byte_at(p, at + 1), c = byte_at(p, at + 2);
 
-    if (memchr("=.<+-&|?*", b, 9) == NULL && b != '>') {
+    if (strchr("=.<+-&|?*>", (int)b) == NULL || strchr("(){}[],;:~@>", (int)a) != NULL) {
         return TS_1(a);
     }
     for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {

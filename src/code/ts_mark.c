@@ -47,13 +47,16 @@ void ts_insert(struct ts_parser *p, uint32_t at, const char *text, struct ts_nam
     struct ts_mark mark = {
         .at = at, .text = (uint32_t)p->tables[TS_TEXTS].len, .kind = TS_INSERT};
 
-    for (; *text != '\0'; text++) {
-        if (*text == '$') {
-            ts_row(p, TS_TEXTS, p->src + a.at, a.len);
-        } else if (*text == '@') {
-            ts_row(p, TS_TEXTS, p->src + b.at, b.len);
-        } else {
-            ts_row(p, TS_TEXTS, text, 1);
+    while (*text != '\0') {
+        size_t n = strcspn(text, "$@");
+
+        ts_row(p, TS_TEXTS, text, n);
+        text += n;
+        if (*text != '\0') {
+            struct ts_name name = *text == '$' ? a : b;
+
+            ts_row(p, TS_TEXTS, p->src + name.at, name.len);
+            text++;
         }
     }
     mark.end = (uint32_t)p->tables[TS_TEXTS].len - mark.text;

@@ -224,14 +224,6 @@ static void add(struct writer *w, const char *bytes, size_t n)
     (void)r;
 }
 
-/* One character of the source, n bytes of it; c is what becomes of it. */
-static void add_changed(struct writer *w, size_t n, char c)
-{
-    char text[2] = {c == ERASE ? ' ' : c, ' '};
-
-    add(w, text, n == 4 ? 2 : 1); /* two UTF-16 units take two spaces */
-}
-
 static size_t char_len(const char *bytes, size_t left)
 {
     unsigned char c = (unsigned char)bytes[0];
@@ -255,6 +247,34 @@ static void count_columns(struct writer *w, const char *bytes, size_t n)
     }
 }
 
+/* Adds what becomes of one character of the source at i, or of several in ASCII that become
+ * spaces; returns the bytes of the source that were. */
+static size_t add_changed(
+    struct writer *w, const struct ts_parser *p, const char *what, size_t i, size_t to)
+{
+    static const char spaces[] = "                                                                ";
+    size_t n = 0, newline, len;
+    char c[2] = {what[i], ' '};
+
+    while (i + n < to && n < sizeof(spaces) - 1 && what[i + n] == ERASE && p->src[i + n] >= ' ') {
+        n++;
+    }
+    if (n > 0) {
+        add(w, spaces, n);
+        return n;
+    }
+    newline = ts_newline_len(p->src, p->len, i);
+    len = newline > 0 ? newline : char_len(p->src + i, to - i);
+    len = len < to - i ? len : to - i;
+    if (newline > 0) {
+        add(w, p->src + i, len);
+    } else {
+        c[0] = what[i] == ERASE ? ' ' : what[i];
+        add(w, c, len == 4 ? 2 : 1); /* two UTF-16 units take two spaces */
+    }
+    return len;
+}
+
 /* Writes the source from `from` to `to`. */
 static void add_source(
     struct writer *w, const struct ts_parser *p, const char *what, size_t from, size_t to)
@@ -270,16 +290,7 @@ static void add_source(
         }
         add(w, p->src + i, same - i);
         for (i = same; i < to && what[i] != KEEP;) {
-            size_t newline = ts_newline_len(p->src, p->len, i);
-            size_t n = newline > 0 ? newline : char_len(p->src + i, to - i);
-
-            n = n < to - i ? n : to - i;
-            if (newline > 0) {
-                add(w, p->src + i, n);
-            } else {
-                add_changed(w, n, what[i]);
-            }
-            i += n;
+            i += add_changed(w, p, what, i, to);
         }
     }
     if (w->edits != NULL) {
