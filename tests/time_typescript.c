@@ -70,8 +70,8 @@ static int measure(const char *path)
     }
     qsort(times, TIMES / BATCH, sizeof(times[0]), compare);
     median = times[TIMES / BATCH / 2];
-    (void)printf("%s: %zu bytes, first %.0f us, median %.1f us, %.1f us for a KiB\n", path, len, first,
-        median, len > 0 ? median * 1024 / (double)len : 0);
+    (void)printf("%s: %zu bytes, first %.0f us, median %.1f us, %.1f us for a KiB\n", path, len,
+        first, median, len > 0 ? median * 1024 / (double)len : 0);
     return 0;
 }
 

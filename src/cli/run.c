@@ -32,8 +32,9 @@ struct run_options {
 };
 
 static const char *const KNOWN[] = {"-e", "--eval", "--input", "--input-file", "--json", "--no-jit",
-    "--require", "--lang", "--help", "--wall-ms", "--cpu-ms", "--timers", "--memory-mb", "--stdout-bytes",
-    "--stderr-bytes", "--value-bytes", "--disk-mb", "--files", "--open-files", NULL};
+    "--require", "--lang", "--help", "--wall-ms", "--cpu-ms", "--timers", "--memory-mb",
+    "--stdout-bytes", "--stderr-bytes", "--value-bytes", "--disk-mb", "--files", "--open-files",
+    NULL};
 
 static void print_help(void)
 {

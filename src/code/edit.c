@@ -11,7 +11,8 @@ static struct edit row_at(const struct buf *rows, size_t i)
     return edit;
 }
 
-static int add_row(struct buf *out, uint32_t line, uint32_t column, uint32_t len, struct vial_error *err)
+static int add_row(
+    struct buf *out, uint32_t line, uint32_t column, uint32_t len, struct vial_error *err)
 {
     struct edit edit = {.line = line, .column = column, .len = len};
 
@@ -21,8 +22,8 @@ static int add_row(struct buf *out, uint32_t line, uint32_t column, uint32_t len
 /* Both lists are in the order of the text, so one walk over them is enough. `inserted` is what the
  * second has put into the current line so far: its rows lie that much further right than in the
  * text between the two. */
-int edits_compose(
-    const struct buf *first, const struct edit *second, size_t second_count, struct buf *out, struct vial_error *err)
+int edits_compose(const struct buf *first, const struct edit *second, size_t second_count,
+    struct buf *out, struct vial_error *err)
 {
     size_t count = first->len / sizeof(struct edit);
     size_t i = 0, k = 0;
@@ -34,10 +35,10 @@ int edits_compose(
         if (i < count && rest.len == 0) {
             rest = row_at(first, i);
         }
-        if (k < second_count &&
-            (i >= count || second[k].line < rest.line ||
-                (second[k].line == rest.line &&
-                    second[k].column - (second[k].line == line ? inserted : 0) < rest.column + rest.len))) {
+        if (k < second_count && (i >= count || second[k].line < rest.line ||
+                                    (second[k].line == rest.line &&
+                                        second[k].column - (second[k].line == line ? inserted : 0) <
+                                            rest.column + rest.len))) {
             uint32_t before = second[k].line == line ? inserted : 0;
             uint32_t middle = second[k].column - before;
 
@@ -55,7 +56,8 @@ int edits_compose(
             k++;
             continue;
         }
-        r = add_row(out, rest.line, rest.column + (rest.line == line ? inserted : 0), rest.len, err);
+        r = add_row(
+            out, rest.line, rest.column + (rest.line == line ? inserted : 0), rest.len, err);
         rest.len = 0;
         i++;
     }

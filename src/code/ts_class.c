@@ -26,7 +26,8 @@ struct member {
     uint32_t accessor; /* where that word is */
 };
 
-struct class {
+struct class
+{
     uint32_t open; /* behind the { */
     int is_derived;
     int is_field_open; /* the last member is a field without a semicolon */
@@ -196,8 +197,8 @@ static int is_constructor(const struct ts_parser *p, const struct member *m)
 /* From behind the name; 0 when it is a signature without a body. */
 static int method(struct ts_parser *p, struct class *c, const struct member *m)
 {
-    unsigned flags = (m->mods & MOD_ASYNC ? TS_F_ASYNC : 0) |
-                     (m->mods & MOD_GENERATOR ? TS_F_GENERATOR : 0);
+    unsigned flags =
+        (m->mods & MOD_ASYNC ? TS_F_ASYNC : 0) | (m->mods & MOD_GENERATOR ? TS_F_GENERATOR : 0);
     struct buf outer = p->tables[TS_PROPS];
     int is_method;
     struct ts_name name;

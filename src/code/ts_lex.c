@@ -215,8 +215,8 @@ static uint32_t scan_string(struct ts_parser *p, uint32_t at)
 static uint32_t scan_sign(const struct ts_parser *p, uint32_t at)
 {
     static const char signs[][4] = {"...", "===", "!==", "**=", "<<=", "&&=", "||=", "\?\?=", "=>",
-        "==", "!=", "<=", "<<", "++", "--", "&&", "||", "\?\?", "\?.", "**", "+=", "-=", "*=", "/=",
-        "%=", "&=", "|=", "^="};
+        "==", "!=", "<=", "<<", "++", "--", "&&", "||", "\?\?", "\?.", "**",
+        "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^="};
     unsigned char a = byte_at(p, at), b = byte_at(p, at + 1), c = byte_at(p, at + 2);
 
     if (strchr("=.<+-&|?*>", (int)b) == NULL || strchr("(){}[],;:~@>", (int)a) != NULL) {
@@ -335,7 +335,8 @@ void ts_join_greater(struct ts_parser *p)
     }
     n += byte_at(p, tok->start + n) == '=';
     /* Which of them it is does not matter but for assignments, of which >= is none. */
-    tok->sign = n == 1 ? TS_1('>') : TS_2('>', n > 2 && p->src[tok->start + n - 1] == '=' ? '=' : '>');
+    tok->sign =
+        n == 1 ? TS_1('>') : TS_2('>', n > 2 && p->src[tok->start + n - 1] == '=' ? '=' : '>');
     if (n == 2 && p->src[tok->start + 1] == '=') {
         tok->sign = TS_3('>', '=', ' ');
     }

@@ -42,10 +42,10 @@ void ts_put_text(struct ts_parser *p, uint32_t at, const char *text)
     }
 }
 
-void ts_insert(struct ts_parser *p, uint32_t at, const char *text, struct ts_name a, struct ts_name b)
+void ts_insert(
+    struct ts_parser *p, uint32_t at, const char *text, struct ts_name a, struct ts_name b)
 {
-    struct ts_mark mark = {
-        .at = at, .text = (uint32_t)p->tables[TS_TEXTS].len, .kind = TS_INSERT};
+    struct ts_mark mark = {.at = at, .text = (uint32_t)p->tables[TS_TEXTS].len, .kind = TS_INSERT};
 
     while (*text != '\0') {
         size_t n = strcspn(text, "$@");

@@ -1,8 +1,8 @@
 /* ts_module.c - import and export.
  *
  * An import that is used only in types must go, or the module it names would be asked for an export
- * that does not exist at run time. Whether it is used is known at the end of the file, so what could
- * go is noted here and decided in typescript.c. */
+ * that does not exist at run time. Whether it is used is known at the end of the file, so what
+ * could go is noted here and decided in typescript.c. */
 #include <string.h>
 
 #include "code/ts_parser.h"
@@ -265,8 +265,9 @@ static void export_default(struct ts_parser *p, uint32_t start, int joins)
     struct ts_binding row = {.from = start};
     struct ts_point point;
     uint32_t at = p->s.tok.start;
-    int is_function = ts_is_word(p, TS_W_FUNCTION) ||
-                      (ts_is_word(p, TS_W_ASYNC) && second.word == TS_W_FUNCTION && !second.newline);
+    int is_function =
+        ts_is_word(p, TS_W_FUNCTION) ||
+        (ts_is_word(p, TS_W_ASYNC) && second.word == TS_W_FUNCTION && !second.newline);
 
     ts_keep(p, &point);
     if (ts_is_word(p, TS_W_INTERFACE) && second.kind == TS_WORD && !second.newline) {

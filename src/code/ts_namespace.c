@@ -1,11 +1,11 @@
 /* ts_namespace.c - enums, namespaces, and declarations without a value.
  *
  * An enum or namespace becomes a function that is called at once with the object to fill, in the
- * place where it stands: `enum E { A }` becomes `var E;(function(E){ E[E["A"]=0]="A" })(E||(E={}));`
- * with every line where it was. The parameter of a namespace has a name of its own, since the body may
- * declare the name of the namespace again. A namespace keeps its variables as variables and also makes
- * properties of those it exports; what can change later becomes a property with a getter and a
- * setter. */
+ * place where it stands: `enum E { A }` becomes `var E;(function(E){ E[E["A"]=0]="A"
+ * })(E||(E={}));` with every line where it was. The parameter of a namespace has a name of its own,
+ * since the body may declare the name of the namespace again. A namespace keeps its variables as
+ * variables and also makes properties of those it exports; what can change later becomes a property
+ * with a getter and a setter. */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ struct members {
     uint64_t path;
     struct ts_name before; /* the last member with a value that only the engine knows */
     int before_is_quoted;
-    int is_known;  /* the next value is: */
+    int is_known; /* the next value is: */
     int32_t value;
 };
 
@@ -171,7 +171,8 @@ static void enum_member(struct ts_parser *p, struct members *e)
     ts_row(p, TS_MEMBERS, &row, sizeof(row));
 }
 
-/* What is called with the object: `)(E||(E={}));` or, for a member of ns, `)(E=vial_N.E||(vial_N.E={}));` */
+/* What is called with the object: `)(E||(E={}));` or, for a member of ns,
+ * `)(E=vial_N.E||(vial_N.E={}));` */
 static void close_call(struct ts_parser *p, struct ts_name name, const struct ts_name *parent)
 {
     if (parent != NULL) {
@@ -267,7 +268,8 @@ static void open_body(struct ts_parser *p, struct levels *l)
 
     ts_insert(p, at, ";(function(vial_$)", name, NO_NAME);
     for (size_t i = 0; i < count && p->s.failure == TS_FINE; i++) {
-        const struct ts_member *row = (const struct ts_member *)(const void *)p->tables[TS_MEMBERS].data + i;
+        const struct ts_member *row =
+            (const struct ts_member *)(const void *)p->tables[TS_MEMBERS].data + i;
 
         if (row->path == path && !row->is_enum && ts_member_find(p, path, row->name) == row) {
             ts_insert(p, at, l->has_more ? ",@" : "{let{@", NO_NAME, row->name);
@@ -279,7 +281,8 @@ static void open_body(struct ts_parser *p, struct levels *l)
     }
 }
 
-static void close_body(struct ts_parser *p, const struct levels *l, const struct ts_namespace *exported)
+static void close_body(
+    struct ts_parser *p, const struct levels *l, const struct ts_namespace *exported)
 {
     if (l->has_more) {
         ts_insert(p, p->s.prev_end, ")();}", NO_NAME, NO_NAME);
@@ -460,7 +463,8 @@ static void ambient(struct ts_parser *p)
     ts_keep(p, &point);
     p->s.ambient = 1;
     ts_next(p);
-    if (ts_is_word(p, TS_W_GLOBAL) || (ts_is_word(p, TS_W_MODULE) && ts_peek(p).kind == TS_STRING)) {
+    if (ts_is_word(p, TS_W_GLOBAL) ||
+        (ts_is_word(p, TS_W_MODULE) && ts_peek(p).kind == TS_STRING)) {
         int is_module = ts_is_word(p, TS_W_MODULE);
 
         ts_next(p);

@@ -1,4 +1,5 @@
-/* ts_parser.h - what the files that read TypeScript share; the interface for others is typescript.h.
+/* ts_parser.h - what the files that read TypeScript share; the interface for others is
+ * typescript.h.
  *
  * A parser by recursive descent that builds no tree: it goes once over the text, and where it finds
  * something that JavaScript does not have, it notes a mark (blank this, put a sign there, insert a
@@ -189,10 +190,10 @@ enum {
 void ts_next(struct ts_parser *p);
 struct ts_token ts_peek(struct ts_parser *p);
 int ts_is_reserved(uint8_t word);
-void ts_scan_regex(struct ts_parser *p);         /* tok is / or /= */
-void ts_join_greater(struct ts_parser *p);       /* tok is >: makes it >=, >> and so on */
-void ts_split_less(struct ts_parser *p);         /* tok is <<: makes it < */
-int ts_template_part(struct ts_parser *p);       /* from s.at: 1 at ${, 0 behind the last ` */
+void ts_scan_regex(struct ts_parser *p);   /* tok is / or /= */
+void ts_join_greater(struct ts_parser *p); /* tok is >: makes it >=, >> and so on */
+void ts_split_less(struct ts_parser *p);   /* tok is <<: makes it < */
+int ts_template_part(struct ts_parser *p); /* from s.at: 1 at ${, 0 behind the last ` */
 void ts_fail(struct ts_parser *p, enum ts_failure failure, uint32_t at, const char *text);
 int ts_has_newline(const struct ts_parser *p, uint32_t from, uint32_t to);
 size_t ts_newline_len(const char *src, size_t len, size_t at); /* bytes of the line break, or 0 */
@@ -223,7 +224,8 @@ void ts_blank(struct ts_parser *p, uint32_t from, uint32_t to);
 void ts_put(struct ts_parser *p, uint32_t at, char c);
 void ts_put_text(struct ts_parser *p, uint32_t at, const char *text);
 /* In text, $ is the first name and @ the second. */
-void ts_insert(struct ts_parser *p, uint32_t at, const char *text, struct ts_name a, struct ts_name b);
+void ts_insert(
+    struct ts_parser *p, uint32_t at, const char *text, struct ts_name a, struct ts_name b);
 void ts_row(struct ts_parser *p, enum ts_table table, const void *row, size_t len);
 size_t ts_rows(const struct ts_parser *p, enum ts_table table, size_t row_len);
 void ts_keep(const struct ts_parser *p, struct ts_point *point);

@@ -46,8 +46,8 @@ static int names_init(struct names *n, size_t rows)
     return n->slots != NULL ? 0 : -1;
 }
 
-static void mark_used(struct ts_parser *p, const struct names *n, struct ts_binding *rows,
-    struct ts_name name)
+static void mark_used(
+    struct ts_parser *p, const struct names *n, struct ts_binding *rows, struct ts_name name)
 {
     size_t at = (size_t)hash_of(p, name) & (n->count - 1);
 
@@ -298,8 +298,8 @@ static void add_source(
     }
 }
 
-static int add_insert(struct writer *w, const struct ts_parser *p, const struct ts_mark *mark,
-    struct vial_error *err)
+static int add_insert(
+    struct writer *w, const struct ts_parser *p, const struct ts_mark *mark, struct vial_error *err)
 {
     struct edit edit = {.line = w->line, .column = w->column};
     const char *text = p->tables[TS_TEXTS].data + mark->text;
@@ -313,7 +313,8 @@ static int add_insert(struct writer *w, const struct ts_parser *p, const struct 
     return r;
 }
 
-static int write_out(struct ts_parser *p, struct buf *out, struct buf *edits, struct vial_error *err)
+static int write_out(
+    struct ts_parser *p, struct buf *out, struct buf *edits, struct vial_error *err)
 {
     struct writer w = {.out = out, .line = 1, .column = 1};
     char *what = calloc(p->len + 1, 1);
@@ -368,7 +369,7 @@ static uint32_t line_of(const char *source, size_t len, size_t at)
     uint32_t line = 1;
     size_t newline;
 
-    for (size_t i = 0; i < at && i < len; i += newline > 0 ? newline : 1) {
+    for (size_t i = 0; i < at && i<len; i += newline> 0 ? newline : 1) {
         newline = ts_newline_len(source, len, i);
         line += newline > 0;
     }
@@ -455,8 +456,8 @@ static int is_name_byte(char c)
 
 static int is_telling_word(const char *word, size_t len)
 {
-    static const char *const words[] = {"abstract", "accessor", "as", "declare", "enum",
-        "export", "implements", "import", "interface", "module", "namespace", "override", "private",
+    static const char *const words[] = {"abstract", "accessor", "as", "declare", "enum", "export",
+        "implements", "import", "interface", "module", "namespace", "override", "private",
         "protected", "public", "readonly", "satisfies", "type"};
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {

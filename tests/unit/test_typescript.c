@@ -35,8 +35,7 @@ static int erase(struct erased *e, const char *source, size_t len)
     *e = (struct erased){.has_types = -1};
     buf_init(&e->out, OUT_MAX);
     buf_init(&e->edits, OUT_MAX);
-    return typescript_erase(
-        source, len, &e->out, &e->edits, &e->has_types, &e->line, &e->err);
+    return typescript_erase(source, len, &e->out, &e->edits, &e->has_types, &e->line, &e->err);
 }
 
 static void erased_release(struct erased *e)
@@ -58,7 +57,8 @@ static size_t char_len(const char *text, size_t left, uint32_t *units)
 static int is_newline(const char *text, size_t n)
 {
     return text[0] == '\n' || text[0] == '\r' ||
-           (n == 3 && (memcmp(text, "\xe2\x80\xa8", 3) == 0 || memcmp(text, "\xe2\x80\xa9", 3) == 0));
+           (n == 3 &&
+               (memcmp(text, "\xe2\x80\xa8", 3) == 0 || memcmp(text, "\xe2\x80\xa9", 3) == 0));
 }
 
 /* What may stand where something of the source was: blanks, and the few signs and words that are
@@ -103,7 +103,8 @@ static void assert_places(const char *source, size_t len, const struct erased *e
             }
         }
         column += units;
-        if (is_newline(source + i, n) && !(source[i] == '\r' && i + 1 < len && source[i + 1] == '\n')) {
+        if (is_newline(source + i, n) &&
+            !(source[i] == '\r' && i + 1 < len && source[i + 1] == '\n')) {
             line++;
             column = 1;
             extra = 0;
@@ -172,10 +173,11 @@ static void line_ends_of_all_kinds_stay(void **state)
     for (size_t i = 0; i < 5; i++) {
         struct erased e;
 
-        (void)snprintf(source, sizeof(source), "let a: {%sb: 1%s} = x%senum E { A }", ends[i], ends[i], ends[i]);
-        (void)snprintf(expected, sizeof(expected),
-            "let a   %s    %s  = x%svar  E ;(function(E){ E[E[\"A\"]=0]=\"A\" })(E||(E={}));", ends[i],
+        (void)snprintf(source, sizeof(source), "let a: {%sb: 1%s} = x%senum E { A }", ends[i],
             ends[i], ends[i]);
+        (void)snprintf(expected, sizeof(expected),
+            "let a   %s    %s  = x%svar  E ;(function(E){ E[E[\"A\"]=0]=\"A\" })(E||(E={}));",
+            ends[i], ends[i], ends[i]);
         assert_int_equal(erase(&e, source, strlen(source)), 0);
         assert_string_equal(e.out.data, expected);
         assert_places(source, strlen(source), &e);
@@ -226,7 +228,9 @@ static void what_is_not_supported_is_named_with_its_line(void **state)
     assert_refused("const a = <div className=\"x\">text</div>", 1, "JSX");
     assert_refused("const a = <br/>", 1, "JSX");
     assert_refused("const a = <>b</>", 1, "JSX");
-    assert_refused("function C(p: P) {\n  return (\n    <ul>{p.a.map(x => <li key={x}>{x}</li>)}</ul>\n  )\n}", 3, "JSX");
+    assert_refused(
+        "function C(p: P) {\n  return (\n    <ul>{p.a.map(x => <li key={x}>{x}</li>)}</ul>\n  )\n}",
+        3, "JSX");
     assert_refused("class A { accessor ['x'] = 1 }", 1, "accessor");
     assert_refused("interface A {\n  a string\n}", 2, "type");
     assert_refused("let a: = 1", 1, "type");
@@ -266,11 +270,11 @@ static void nothing_is_fine(void **state)
 
 static void the_quick_look_finds_types(void **state)
 {
-    static const char *const typescript[] = {"let x: number = 1", "function f(a?: any) {}", "x as any",
-        "enum E { A }", "f<T>(x)", "x!.y", "interface A {}", "class A { private x }", "@dec class A {}",
-        "(a): b => c", "const x = <any>y"};
-    static const char *const javascript[] = {"", "let x = 1 +", "foo(", "if (a < 1) {", "x = a != b",
-        "return 1", "await f()", "!x; a <= b; c = !d"};
+    static const char *const typescript[] = {"let x: number = 1", "function f(a?: any) {}",
+        "x as any", "enum E { A }", "f<T>(x)", "x!.y", "interface A {}", "class A { private x }",
+        "@dec class A {}", "(a): b => c", "const x = <any>y"};
+    static const char *const javascript[] = {"", "let x = 1 +", "foo(", "if (a < 1) {",
+        "x = a != b", "return 1", "await f()", "!x; a <= b; c = !d"};
 
     (void)state;
     for (size_t i = 0; i < sizeof(typescript) / sizeof(typescript[0]); i++) {
@@ -315,7 +319,8 @@ static void samples_may_be_cut_anywhere(void **state)
 
 static void samples_may_be_damaged_anywhere(void **state)
 {
-    static const char bytes[] = "<>(){}[]:;?!,.=|&@#`'\"/*\\$ \n\xf0\x80" "aI1-+";
+    static const char bytes[] = "<>(){}[]:;?!,.=|&@#`'\"/*\\$ \n\xf0\x80"
+                                "aI1-+";
     char text[4096];
     uint32_t seed = 12345;
 
@@ -383,15 +388,19 @@ static void nested(const char *before, const char *text, const char *after, size
 /* Deep nesting and what can be read in two ways, many times: this ends, and soon. */
 static void depth_and_ambiguity_are_bounded(void **state)
 {
-    static const char *const parts[] = {"(", "[", "{", "{a:", "a?(b):", "a?(b):c=>", "a<", "a<b>(", "<T>(",
-        "<T>", "(a:(", "x=>", "async(", "async<T>(", "`${", "!", "-", "new ", "a.b<c,", "class A{f(){",
-        "class A extends ", "if(a){", "if(a)", "else if(a)", "if(a)b;else ", "for(;;)", "function f(){",
-        "f(a,", "type A=", "type A=(", "let a:(", "let a:{a:", "let a:A extends B?", "let a:keyof ",
-        "let a:()=>", "let a:<T>()=>", "let a:new()=>", "let a:[", "let a:A<", "namespace A{", "namespace A{export ",
-        "enum A{B=", "enum A{B,", "declare namespace A{", "import a from 'b';", "export{a};", "interface A{a:", "a as ",
-        "a as {b:", "case a:", "a:", "label:", "({a=", "(a=", "a?b:", "a!", "@", "/", "switch(a){case (b):c=>",
-        "export default ", "export type A={", "const{a:", "const[", "(a)=>(", "(a):b=>", "yield ", "await ", "abstract "};
-    static const char *const starts[] = {"", "let x = ", "let x: ", "type X = ", "x(", "class C { x: "};
+    static const char *const parts[] = {"(", "[", "{", "{a:", "a?(b):", "a?(b):c=>", "a<", "a<b>(",
+        "<T>(", "<T>", "(a:(", "x=>", "async(", "async<T>(", "`${", "!", "-", "new ", "a.b<c,",
+        "class A{f(){", "class A extends ", "if(a){", "if(a)", "else if(a)", "if(a)b;else ",
+        "for(;;)", "function f(){", "f(a,", "type A=", "type A=(", "let a:(",
+        "let a:{a:", "let a:A extends B?", "let a:keyof ", "let a:()=>", "let a:<T>()=>",
+        "let a:new()=>", "let a:[", "let a:A<", "namespace A{", "namespace A{export ",
+        "enum A{B=", "enum A{B,", "declare namespace A{", "import a from 'b';", "export{a};",
+        "interface A{a:", "a as ",
+        "a as {b:", "case a:", "a:", "label:", "({a=", "(a=", "a?b:", "a!", "@", "/",
+        "switch(a){case (b):c=>", "export default ", "export type A={", "const{a:", "const[",
+        "(a)=>(", "(a):b=>", "yield ", "await ", "abstract "};
+    static const char *const starts[] = {
+        "", "let x = ", "let x: ", "type X = ", "x(", "class C { x: "};
 
     (void)state;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
@@ -405,8 +414,9 @@ static void depth_and_ambiguity_are_bounded(void **state)
 
 static void long_flat_sources_are_no_nesting(void **state)
 {
-    static const char *const parts[] = {"let a: number = 1;\n", "if (a) b; else ", "a ? b : ", "a + ", "a.b().",
-        "type A = 1;\n", "A | ", "x = {a: [1, (b), <any>c]};\n", "f<T>(x);", "enum E { A }\n"};
+    static const char *const parts[] = {"let a: number = 1;\n", "if (a) b; else ",
+        "a ? b : ", "a + ", "a.b().", "type A = 1;\n", "A | ", "x = {a: [1, (b), <any>c]};\n",
+        "f<T>(x);", "enum E { A }\n"};
     struct erased e;
 
     (void)state;

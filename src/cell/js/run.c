@@ -234,7 +234,8 @@ static JSValueRef evaluate(struct js_context *c, struct program *p, JSValueRef *
 }
 
 /* Something of TypeScript that cannot become JavaScript. */
-static void fail_types(const struct guest_start *start, const struct js_types *t, struct buf *result)
+static void fail_types(
+    const struct guest_start *start, const struct js_types *t, struct buf *result)
 {
     char place[32];
     struct buf stack;
