@@ -158,8 +158,8 @@ static void accessor(struct ts_parser *p, const struct member *m, uint32_t end)
 /* From behind the name. */
 static void field(struct ts_parser *p, struct class *c, const struct member *m)
 {
-    uint32_t name_end = p->s.prev_end;
     uint32_t from = p->s.tok.start;
+    uint32_t end;
     int is_typed = 0;
 
     if (ts_is(p, TS_1('?')) || (ts_is(p, TS_1('!')) && !p->s.tok.newline)) {
@@ -181,10 +181,10 @@ static void field(struct ts_parser *p, struct class *c, const struct member *m)
                                m->name.word == TS_W_STATIC)) {
         ts_put(p, from, ';');
     }
-    name_end = p->s.prev_end;
+    end = p->s.prev_end;
     end_of_field(p, c);
     if (m->mods & MOD_ACCESSOR) {
-        accessor(p, m, name_end);
+        accessor(p, m, end);
     }
 }
 

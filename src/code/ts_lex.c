@@ -18,6 +18,42 @@ static const struct {
 #undef WORD
 };
 
+/* What a byte can be. */
+enum { BYTE_WORD = 1, BYTE_ALONE = 2, BYTE_SECOND = 4 };
+
+static const uint8_t byte_kinds[256] = {
+    ['a' ... 'z'] = BYTE_WORD,
+    ['A' ... 'Z'] = BYTE_WORD,
+    ['0' ... '9'] = BYTE_WORD,
+    ['_'] = BYTE_WORD,
+    ['$'] = BYTE_WORD,
+    ['\\'] = BYTE_WORD,
+    [0x80 ... 0xff] = BYTE_WORD,
+    /* Signs that no other sign starts with. */
+    ['('] = BYTE_ALONE,
+    [')'] = BYTE_ALONE,
+    ['{'] = BYTE_ALONE,
+    ['}'] = BYTE_ALONE,
+    ['['] = BYTE_ALONE,
+    [']'] = BYTE_ALONE,
+    [','] = BYTE_ALONE,
+    [';'] = BYTE_ALONE,
+    [':'] = BYTE_ALONE,
+    ['~'] = BYTE_ALONE,
+    ['@'] = BYTE_ALONE,
+    ['>'] = BYTE_ALONE | BYTE_SECOND,
+    /* Signs that are the second character of one. */
+    ['='] = BYTE_SECOND,
+    ['.'] = BYTE_SECOND,
+    ['<'] = BYTE_SECOND,
+    ['+'] = BYTE_SECOND,
+    ['-'] = BYTE_SECOND,
+    ['&'] = BYTE_SECOND,
+    ['|'] = BYTE_SECOND,
+    ['?'] = BYTE_SECOND,
+    ['*'] = BYTE_SECOND,
+};
+
 enum { WORDS_COUNT = sizeof(words) / sizeof(words[0]), WORD_BYTES_MAX = 10 };
 
 static unsigned char byte_at(const struct ts_parser *p, size_t at)
@@ -69,8 +105,7 @@ static uint32_t wide_space_len(const struct ts_parser *p, uint32_t at)
 
 static int is_word_byte(unsigned char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '$' || c >= 0x80 || c == '\\';
+    return byte_kinds[c] & BYTE_WORD;
 }
 
 /* Skips a comment at at; the place behind it, or at when there is none. */
@@ -127,16 +162,19 @@ static uint8_t find_word(const char *text, size_t len)
     }
     while (low < high) {
         size_t middle = (low + high) / 2;
-        size_t n = words[middle].len < len ? words[middle].len : len;
-        int order = memcmp(text, words[middle].text, n);
+        const char *word = words[middle].text; /* ends in a NUL, which sorts before everything */
+        size_t i = 0;
 
-        if (order == 0 && words[middle].len == len) {
+        while (i < len && word[i] == text[i]) {
+            i++;
+        }
+        if (i == len && word[i] == '\0') {
             return (uint8_t)middle;
         }
-        if (order > 0 || (order == 0 && words[middle].len < len)) {
-            low = middle + 1;
-        } else {
+        if (i == len || (unsigned char)text[i] < (unsigned char)word[i]) {
             high = middle;
+        } else {
+            low = middle + 1;
         }
     }
     return TS_W_OTHER;
@@ -219,7 +257,7 @@ static uint32_t scan_sign(const struct ts_parser *p, uint32_t at)
         "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^="};
     unsigned char a = byte_at(p, at), b = byte_at(p, at + 1), c = byte_at(p, at + 2);
 
-    if (strchr("=.<+-&|?*>", (int)b) == NULL || strchr("(){}[],;:~@>", (int)a) != NULL) {
+    if ((byte_kinds[a] & BYTE_ALONE) || !(byte_kinds[b] & BYTE_SECOND)) {
         return TS_1(a);
     }
     for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
@@ -241,20 +279,13 @@ static uint32_t sign_len(uint32_t sign)
     return sign > 0xffff ? 3 : sign > 0xff ? 2 : 1;
 }
 
-void ts_next(struct ts_parser *p)
+/* The token at or behind at, whatever the parser is in. */
+static struct ts_token scan(struct ts_parser *p, uint32_t at)
 {
     struct ts_token tok = {0};
     unsigned char c;
 
-    if (p->s.failure != TS_FINE) {
-        return;
-    }
-    if (++p->steps > p->steps_max) {
-        ts_fail(p, TS_LIMIT, p->s.tok.start, "takes too long to read");
-        return;
-    }
-    p->s.prev_end = p->s.tok.end;
-    tok.start = skip_space(p, p->s.at, &tok.newline);
+    tok.start = skip_space(p, at, &tok.newline);
     c = byte_at(p, tok.start);
     if (tok.start >= p->len) {
         tok.end = p->len;
@@ -282,9 +313,28 @@ void ts_next(struct ts_parser *p)
         tok.sign = scan_sign(p, tok.start);
         tok.end = tok.start + sign_len(tok.sign);
     }
+    return tok;
+}
+
+void ts_next(struct ts_parser *p)
+{
+    if (p->s.failure != TS_FINE) {
+        return;
+    }
+    if (++p->steps > p->steps_max) {
+        ts_fail(p, TS_LIMIT, p->s.tok.start, "takes too long to read");
+        return;
+    }
+    p->s.prev_end = p->s.tok.end;
+    if (p->last_at != p->s.at || p->last.end == 0) {
+        p->last_at = p->s.at;
+        p->last = scan(p, p->s.at);
+    }
     if (p->s.failure == TS_FINE) {
-        p->s.tok = tok;
-        p->s.at = tok.end;
+        p->s.tok = p->last;
+        p->s.at = p->last.end;
+    } else {
+        p->last.end = 0; /* scan it again when it is met again, to fail again */
     }
 }
 

@@ -168,6 +168,9 @@ struct ts_parser {
     uint32_t scopes;
     uint64_t steps, steps_max; /* tokens and rows looked at, those of readings given up included */
     struct ts_state s;
+    struct ts_token
+        last; /* what was read last, at last_at: most tokens are looked at ahead first */
+    uint32_t last_at;
     struct ts_namespace *ns; /* NULL outside */
     struct buf tables[TS_TABLES];
 };

@@ -103,7 +103,7 @@ static void fail(struct js_context *c, JSValueRef thrown, struct buf *result)
 static JSValueRef edits_array(struct js_context *c, const struct buf *edits)
 {
     size_t count = edits->len / sizeof(struct edit);
-    JSValueRef *numbers = calloc(3 * count + 1, sizeof(*numbers));
+    JSValueRef *numbers = calloc(3 * count + 1, sizeof(void *));
     JSValueRef array;
     struct edit edit;
 
