@@ -202,9 +202,14 @@ static uint32_t scan_word(const struct ts_parser *p, uint32_t at)
     return at;
 }
 
+static int is_digit(unsigned char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 static uint32_t scan_digits(const struct ts_parser *p, uint32_t at)
 {
-    while ((byte_at(p, at) >= '0' && byte_at(p, at) <= '9') || byte_at(p, at) == '_') {
+    while (is_digit(byte_at(p, at)) || byte_at(p, at) == '_') {
         at++;
     }
     return at;
@@ -289,7 +294,7 @@ static struct ts_token scan(struct ts_parser *p, uint32_t at)
     c = byte_at(p, tok.start);
     if (tok.start >= p->len) {
         tok.end = p->len;
-    } else if (c >= '0' && c <= '9') {
+    } else if (is_digit(c) || (c == '.' && is_digit(byte_at(p, tok.start + 1)))) {
         tok.kind = TS_NUMBER;
         tok.end = scan_number(p, tok.start);
     } else if (is_word_byte(c)) {
@@ -305,9 +310,6 @@ static struct ts_token scan(struct ts_parser *p, uint32_t at)
     } else if (c == '#' && is_word_byte(byte_at(p, tok.start + 1))) {
         tok.kind = TS_PRIVATE;
         tok.end = scan_word(p, tok.start + 1);
-    } else if (c == '.' && byte_at(p, tok.start + 1) >= '0' && byte_at(p, tok.start + 1) <= '9') {
-        tok.kind = TS_NUMBER;
-        tok.end = scan_number(p, tok.start);
     } else {
         tok.kind = TS_SIGN;
         tok.sign = scan_sign(p, tok.start);
