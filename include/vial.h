@@ -143,6 +143,15 @@ struct vial_module {
 /* More modules than this are a mistake, and each costs a little even when it is not used. */
 #define VIAL_MODULES_MAX 1000
 
+/* What the source is written in. */
+enum vial_language {
+    /* TypeScript when the name ends in .ts, .mts or .cts, or when it is no JavaScript but becomes
+     * so without types; else JavaScript */
+    VIAL_LANGUAGE_AUTO = 0,
+    VIAL_LANGUAGE_JAVASCRIPT = 1,
+    VIAL_LANGUAGE_TYPESCRIPT = 2, /* types are taken out, not checked */
+};
+
 /* What to run. Start from VIAL_REQUEST_INIT. */
 struct vial_request {
     uint32_t size; /* sizeof as the caller was compiled */
@@ -175,6 +184,7 @@ struct vial_request {
     const struct vial_module *modules; /* module_count of them */
     size_t module_count;
     uint32_t kind; /* enum vial_kind, of the source */
+    uint32_t language; /* enum vial_language */
 };
 #define VIAL_REQUEST_INIT                                                                          \
     {                                                                                              \

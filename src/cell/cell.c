@@ -239,6 +239,9 @@ static void cell_parse_start(const char *payload, size_t len, struct guest_start
         case FIELD_MODULE_SOURCE:
             r = cell_parse_module(&f, start);
             break;
+        case FIELD_LANGUAGE:
+            r = field_u32(&f, &start->language);
+            break;
         default:
             r = -1;
             break;

@@ -35,6 +35,7 @@ struct guest_start {
     uint32_t kind; /* enum vial_kind */
     const struct guest_module *modules;
     size_t module_count;
+    uint32_t language; /* enum vial_language */
 };
 
 struct guest_ops {

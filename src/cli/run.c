@@ -42,10 +42,11 @@ struct run_options {
     const char *cwd, *stdin_file, *out_dir;
     int force, files_mode;
     int out_fd; /* of out_dir, when there are outs */
+    const char *language;
 };
 
 static const char *const KNOWN[] = {"-e", "--eval", "--input", "--input-cbor", "--input-file",
-    "--json", "--no-jit", "--module", "--script", "--module-file", "--require", "--help",
+    "--json", "--no-jit", "--module", "--script", "--module-file", "--require", "--lang", "--help",
     "--wall-ms", "--cpu-ms", "--timers", "--memory-mb", "--stdout-bytes", "--stderr-bytes",
     "--value-bytes", "--disk-mb", "--file-count", "--open-files", "--file", "--out", "--out-dir",
     "--force", "--env", "--cwd", "--stdin", "--files", "--no-files", NULL};
@@ -71,6 +72,8 @@ static void print_help(void)
         "repeated\n"
         "  --module, --script  what the program is; by default a module when it has import or "
         "export\n"
+        "  --lang js|ts        what the program is written in; else TypeScript is known by the\n"
+        "                      file's name (.ts, .mts, .cts) or by its types\n"
         "  --json              print one result object instead of the value\n"
         "  --require LAYERS    refuse to run unless these hold (vial doctor lists them; also "
         "full,\n"
@@ -278,6 +281,8 @@ static int take_option(struct run_options *o, struct cli_args *a)
     }
     if (strcmp(a->option, "-e") == 0 || strcmp(a->option, "--eval") == 0) {
         value = &o->code;
+    } else if (strcmp(a->option, "--lang") == 0) {
+        value = &o->language;
     } else if (strcmp(a->option, "--input") == 0) {
         value = &o->input;
     } else if (strcmp(a->option, "--input-file") == 0) {
@@ -319,6 +324,22 @@ static int take_option(struct run_options *o, struct cli_args *a)
     return cli_unknown_option("run", a->option, KNOWN);
 }
 
+/* The language that was asked for, or -1 when there is no such. */
+static int language_of(const char *name)
+{
+    static const char *const names[] = {"js", "javascript", "ts", "typescript"};
+
+    if (name == NULL) {
+        return VIAL_LANGUAGE_AUTO;
+    }
+    for (int i = 0; i < 4; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return i < 2 ? VIAL_LANGUAGE_JAVASCRIPT : VIAL_LANGUAGE_TYPESCRIPT;
+        }
+    }
+    return -1;
+}
+
 static int is_stdin(const char *file)
 {
     return file != NULL && strcmp(file, "-") == 0;
@@ -351,6 +372,9 @@ static int parse(struct run_options *o, int argc, char **argv)
     }
     if ((o->input != NULL) + (o->input_file != NULL) + (o->input_cbor != NULL) > 1) {
         return cli_fail(EXIT_USAGE, "give one of --input, --input-file and --input-cbor");
+    }
+    if (language_of(o->language) < 0) {
+        return cli_fail(EXIT_USAGE, "--lang takes js or ts, not \"%s\"", o->language);
     }
     if (is_stdin(o->file) + is_stdin(o->input_file) + is_stdin(o->input_cbor) +
             is_stdin(o->stdin_file) >
@@ -754,6 +778,7 @@ int cmd_run(int argc, char **argv)
         request.kind = o.kind;
         request.limits = &o.limits;
         request.want_text = !o.json;
+        request.language = (uint32_t)language_of(o.language);
         request.on_output = o.json ? NULL : on_output;
         code = check(&o, &request);
     }

@@ -451,6 +451,7 @@ int module_read(const char *source, size_t len, enum module_kind kind, unsigned 
     } else {
         code = parse(source, len, kind, &tree, err);
         if (code == VIAL_OK) {
+            ret->has_errors = ts_node_has_error(ts_tree_root_node(tree));
             code = read_tree(&r, ts_tree_root_node(tree), kind, flags, err);
             ts_tree_delete(tree);
         }

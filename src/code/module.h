@@ -93,6 +93,7 @@ struct module {
     int is_async;
     int is_wrapped;       /* a script with a top-level await or return: its value is a promise */
     int has_import_calls; /* a script that needs the global vial$i */
+    int has_errors;       /* the grammar does not understand all of it; the engine may */
     struct rewrite rewrite;
     struct buf strings;
     struct buf requests; /* struct module_request */

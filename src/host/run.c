@@ -87,6 +87,9 @@ static int check_request(const struct vial_request *q, struct vial_error *err)
         return vial__fail(err, VIAL_E_INVALID,
             "the name of the source must be UTF-8 of up to %d bytes", NAME_BYTES_MAX);
     }
+    if (q->language > VIAL_LANGUAGE_TYPESCRIPT) {
+        return vial__fail(err, VIAL_E_INVALID, "%u is not a language", q->language);
+    }
     if (q->input != NULL && q->input_len > INPUT_BYTES_MAX) {
         return vial__fail(err, VIAL_E_INVALID, "the input is %zu bytes long; it may have up to %d",
             q->input_len, INPUT_BYTES_MAX);
@@ -163,6 +166,7 @@ static int send_start(struct vial_run *run)
     buf_init(&fields, FRAME_START_BYTES_MAX);
     r = field_add(&fields, FIELD_NAME, name, strlen(name), NULL);
     r = r < 0 ? r : field_add_u32(&fields, FIELD_WANT_TEXT, q->want_text, NULL);
+    r = r < 0 ? r : field_add_u32(&fields, FIELD_LANGUAGE, q->language, NULL);
     r = r < 0 ? r : field_add_u32(&fields, FIELD_TIMERS_MAX, run->limits.timers_max, NULL);
     r = r < 0
             ? r

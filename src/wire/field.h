@@ -19,6 +19,7 @@ enum field_tag {
     FIELD_TIMERS_MAX = 5,     /* u32 */
     FIELD_VALUE_MAX = 6,      /* u32, bytes */
     FIELD_INPUT_CBOR = 7,     /* instead of INPUT */
+    FIELD_LANGUAGE = 8,       /* u32, enum vial_language */
     FIELD_KIND = 10,          /* u32, enum vial_kind */
     FIELD_MODULE_NAME = 11,   /* starts a module; its SOURCE follows */
     FIELD_MODULE_SOURCE = 12, /* UTF-8 */

@@ -83,6 +83,35 @@ static void a_value_is_rendered_when_asked_for(void **state)
     vial_result_free(result);
 }
 
+static void the_language_can_be_given(void **state)
+{
+    static const struct {
+        uint32_t language;
+        uint32_t size;
+        int status;
+    } cases[] = {
+        {VIAL_LANGUAGE_AUTO, sizeof(struct vial_request), VIAL_STATUS_OK},
+        {VIAL_LANGUAGE_TYPESCRIPT, sizeof(struct vial_request), VIAL_STATUS_OK},
+        {VIAL_LANGUAGE_JAVASCRIPT, sizeof(struct vial_request), VIAL_STATUS_EXCEPTION},
+        /* A caller that was compiled before there was a choice. */
+        {VIAL_LANGUAGE_JAVASCRIPT, offsetof(struct vial_request, language), VIAL_STATUS_OK},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct vial_request request = VIAL_REQUEST_INIT;
+        struct vial_result *result = NULL;
+
+        request.size = cases[i].size;
+        request.source = "enum E { A = 2 } const x: number = E.A; x";
+        request.source_len = strlen(request.source);
+        request.language = cases[i].language;
+        assert_int_equal(vial_run(engine, &request, &result, NULL), 0);
+        assert_int_equal(vial_result_status(result), cases[i].status);
+        vial_result_free(result);
+    }
+}
+
 static void a_large_value_comes_whole(void **state)
 {
     struct vial_result *result = helper_run(engine, "'x'.repeat(10 * 1000 * 1000)", NULL);
@@ -265,6 +294,7 @@ static void a_request_that_makes_no_sense_is_refused(void **state)
             "line 2, column 5"},
         {{.source = "1", .source_len = 1, .input = "", .input_len = 0}, "JSON"},
         {{.source = "1", .source_len = 1, .limits = &limits}, "memory"},
+        {{.source = "1", .source_len = 1, .language = 3}, "language"},
     };
     struct vial_request request;
     struct vial_run *run = NULL;
@@ -407,6 +437,7 @@ int main(void)
         cmocka_unit_test(values_come_back_as_json),
         cmocka_unit_test(values_keep_their_identity_there_and_back),
         cmocka_unit_test(a_value_is_rendered_when_asked_for),
+        cmocka_unit_test(the_language_can_be_given),
         cmocka_unit_test(a_large_value_comes_whole),
         cmocka_unit_test(an_exception_says_where),
         cmocka_unit_test(output_is_kept_by_stream),

@@ -11,6 +11,7 @@
 #include "code/module.h"
 #include "code/prepare.h"
 #include "code/specifier.h"
+#include "code/typescript.h"
 
 enum { MAIN_INDEX = -1 };
 
@@ -212,41 +213,87 @@ static int is_better_plain(JSContextRef ctx, const struct module *m, const struc
     return better;
 }
 
+/* One of the sources of a run. */
+struct source {
+    const char *name, *text;
+    size_t name_len, len;
+    uint32_t language; /* enum vial_language */
+};
+
 /* The source with that index; 0, or -1 when there is none. */
-static int source_at(double index, const char **ret, size_t *ret_len)
+static int source_at(double index, struct source *ret)
 {
+    const struct guest_module *module;
+
     if (current == NULL || !(index >= MAIN_INDEX) || !(index < (double)current->module_count)) {
         return -1;
     }
-    *ret = index < 0 ? current->source : current->modules[(size_t)index].source;
-    *ret_len = index < 0 ? current->source_len : current->modules[(size_t)index].source_len;
+    if (index < 0) {
+        *ret = (struct source){.name = current->name,
+            .name_len = current->name_len,
+            .text = current->source,
+            .len = current->source_len,
+            .language = current->language};
+        return 0;
+    }
+    module = &current->modules[(size_t)index];
+    *ret = (struct source){.name = module->name,
+        .name_len = module->name_len,
+        .text = module->source,
+        .len = module->source_len,
+        .language = VIAL_LANGUAGE_AUTO};
     return 0;
 }
 
-/* readModule(index, kind, flags) */
-static JSValueRef native_read(JSContextRef ctx, JSObjectRef function, JSObjectRef self, size_t argc,
-    const JSValueRef argv[], JSValueRef *exception)
+/* By what the host says, or by its name. */
+static int is_typescript(const struct source *source)
 {
-    struct prepared prepared;
-    struct vial_error err = {0};
-    struct module module;
-    const char *source;
-    JSValueRef value;
-    unsigned flags;
-    int kind, r;
-    size_t len;
+    static const char *const ends[] = {".ts", ".mts", ".cts"};
 
-    (void)function;
-    (void)self;
-    (void)exception;
-    if (argc < 3 || source_at(JSValueToNumber(ctx, argv[0], NULL), &source, &len) < 0) {
-        return JSValueMakeUndefined(ctx);
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        size_t n = strlen(ends[i]);
+
+        if (source->language == VIAL_LANGUAGE_AUTO && source->name_len >= n &&
+            memcmp(source->name + source->name_len - n, ends[i], n) == 0) {
+            return 1;
+        }
     }
-    kind = (int)JSValueToNumber(ctx, argv[1], NULL);
-    flags = (unsigned)JSValueToNumber(ctx, argv[2], NULL);
-    r = code_prepare(source, len, &prepared, &err);
-    if (r < 0) {
-        return failure_value(ctx, READ_REFUSED, err.text, 0, 0);
+    return source->language == VIAL_LANGUAGE_TYPESCRIPT;
+}
+
+static int is_refused(JSContextRef ctx, const struct module *m)
+{
+    JSStringRef text;
+    int refused;
+
+    if (m->fault[0] != '\0') {
+        return 1;
+    }
+    if (!m->has_errors) {
+        return 0;
+    }
+    text = js_string_from_utf8(m->rewrite.text.data, m->rewrite.text.len);
+    refused = !JSCheckScriptSyntax(ctx, text, NULL, 1, NULL);
+    JSStringRelease(text);
+    return refused;
+}
+
+/* What readModule gives for a source read in a language; *ret_refused: the engine will not take it,
+ * or there were no types where some were looked for. */
+static JSValueRef read_as(JSContextRef ctx, const struct source *source, int typescript, int kind,
+    unsigned flags, int *ret_refused)
+{
+    struct vial_error err = {0};
+    struct prepared prepared;
+    struct module module;
+    uint32_t line = 0;
+    JSValueRef value;
+    int r;
+
+    *ret_refused = 0;
+    if (code_prepare(source->text, source->len, typescript, &prepared, &line, &err) < 0) {
+        prepared_release(&prepared);
+        return failure_value(ctx, READ_FAULT, err.text, line, 0);
     }
     r = module_read(prepared.text, prepared.len, (enum module_kind)kind, flags, &module, &err);
     if (r == 0 && is_better_plain(ctx, &module, &prepared)) {
@@ -254,6 +301,7 @@ static JSValueRef native_read(JSContextRef ctx, JSObjectRef function, JSObjectRe
         r = module_read(prepared.text, prepared.len, (enum module_kind)kind,
             flags | MODULE_NOT_WRAPPED, &module, &err);
     }
+    *ret_refused = typescript ? !prepared.had_types : r == 0 && is_refused(ctx, &module);
     value = r < 0 ? failure_value(ctx, READ_REFUSED, err.text, 0, 0)
                   : module_value(ctx, &module, &prepared);
     module_release(&module);
@@ -261,20 +309,51 @@ static JSValueRef native_read(JSContextRef ctx, JSObjectRef function, JSObjectRe
     return value;
 }
 
-/* moduleSource(index) */
-static JSValueRef native_source(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
-    size_t argc, const JSValueRef argv[], JSValueRef *exception)
+/* readModule(index, kind, flags). A source that the engine refuses and that nobody said to be
+ * JavaScript is looked at as TypeScript: models write types without saying so. */
+static JSValueRef native_read(JSContextRef ctx, JSObjectRef function, JSObjectRef self, size_t argc,
+    const JSValueRef argv[], JSValueRef *exception)
 {
-    const char *source;
-    size_t len;
+    struct source source;
+    JSValueRef value, second;
+    unsigned flags;
+    int kind, refused;
 
     (void)function;
     (void)self;
     (void)exception;
-    if (argc < 1 || source_at(JSValueToNumber(ctx, argv[0], NULL), &source, &len) < 0) {
+    if (argc < 3 || source_at(JSValueToNumber(ctx, argv[0], NULL), &source) < 0) {
         return JSValueMakeUndefined(ctx);
     }
-    return string_value(ctx, source, len);
+    kind = (int)JSValueToNumber(ctx, argv[1], NULL);
+    flags = (unsigned)JSValueToNumber(ctx, argv[2], NULL);
+    if (is_typescript(&source)) {
+        return read_as(ctx, &source, 1, kind, flags, &refused);
+    }
+    value = read_as(ctx, &source, 0, kind, flags, &refused);
+    if (refused && source.language == VIAL_LANGUAGE_AUTO &&
+        typescript_is_likely(source.text, source.len)) {
+        JSValueProtect(ctx, value);
+        second = read_as(ctx, &source, 1, kind, flags, &refused);
+        JSValueUnprotect(ctx, value);
+        return refused ? value : second;
+    }
+    return value;
+}
+
+/* moduleSource(index) */
+static JSValueRef native_source(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
+    size_t argc, const JSValueRef argv[], JSValueRef *exception)
+{
+    struct source source;
+
+    (void)function;
+    (void)self;
+    (void)exception;
+    if (argc < 1 || source_at(JSValueToNumber(ctx, argv[0], NULL), &source) < 0) {
+        return JSValueMakeUndefined(ctx);
+    }
+    return string_value(ctx, source.text, source.len);
 }
 
 static int add_utf8(JSContextRef ctx, JSValueRef value, struct buf *out)
@@ -389,7 +468,16 @@ void js_modules_begin(struct js_context *c, const struct guest_start *start)
 
 int js_modules_needed(const struct guest_start *start)
 {
-    return start->kind == MODULE_ES || module_may_be(start->source, start->source_len);
+    struct source source;
+
+    return start->kind == MODULE_ES || module_may_be(start->source, start->source_len) ||
+           (source_at(MAIN_INDEX, &source) == 0 && is_typescript(&source));
+}
+
+int js_modules_may_help(const struct guest_start *start)
+{
+    return start->language == VIAL_LANGUAGE_AUTO &&
+           typescript_is_likely(start->source, start->source_len);
 }
 
 JSValueRef js_modules_run(

@@ -15,6 +15,9 @@ void js_modules_begin(struct js_context *c, const struct guest_start *start);
 /* True when the program is not a plain script, or may not be one: the loader has to run it. */
 int js_modules_needed(const struct guest_start *start);
 
+/* True when the loader may run a program that the engine has refused: as TypeScript. */
+int js_modules_may_help(const struct guest_start *start);
+
 /* Runs the program through the loader; its completion value, or NULL with an exception. */
 JSValueRef js_modules_run(
     struct js_context *c, const struct guest_start *start, JSValueRef *ret_exception);

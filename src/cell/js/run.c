@@ -227,36 +227,53 @@ static JSValueRef evaluate_wrapped(struct js_context *c, const struct guest_star
     return value;
 }
 
+/* Tries what else a script may be that the engine does not take as it is: one with a top-level
+ * return, or TypeScript. Nothing of it has run yet. */
+static JSValueRef evaluate_refused(struct js_context *c, const struct guest_start *start,
+    JSStringRef name, JSStringRef source, JSValueRef *ret_exception)
+{
+    JSValueRef refusal = *ret_exception;
+    JSValueRef value = NULL;
+
+    if (script_may_need_wrap(start->source, start->source_len)) {
+        *ret_exception = NULL;
+        value = evaluate_wrapped(c, start, name, source, ret_exception);
+    }
+    if (value == NULL && js_modules_may_help(start)) {
+        *ret_exception = NULL;
+        return js_modules_run(c, start, ret_exception);
+    }
+    if (value == NULL && *ret_exception == NULL) {
+        *ret_exception = refusal;
+    }
+    return value;
+}
+
 /* Evaluates the source. A source with the word await is parsed first, because the engine takes
- * `await (x)` in a script for a call of a function of that name. A top-level return makes the
- * engine refuse the source before anything of it has run, so that is looked for only then. */
+ * `await (x)` in a script for a call of a function of that name. All else is looked at only when the
+ * engine refuses the source. */
 static JSValueRef evaluate(struct js_context *c, const struct guest_start *start, JSStringRef name,
     JSValueRef *ret_exception)
 {
-    JSStringRef source = js_string_from_utf8(start->source, start->source_len);
-    int await = memmem(start->source, start->source_len, "await", 5) != NULL;
+    JSStringRef source;
     JSValueRef value = NULL;
+    int refused;
 
     *ret_exception = NULL;
     if (js_modules_needed(start)) {
-        JSStringRelease(source);
         return js_modules_run(c, start, ret_exception);
     }
-    if (await) {
+    source = js_string_from_utf8(start->source, start->source_len);
+    if (memmem(start->source, start->source_len, "await", 5) != NULL) {
         value = evaluate_wrapped(c, start, name, source, ret_exception);
     }
-    if (value == NULL && *ret_exception == NULL) {
+    refused = *ret_exception != NULL; /* what it throws later is in its promise */
+    if (value == NULL && !refused) {
         value = JSEvaluateScript(c->ctx, source, NULL, name, 1, ret_exception);
-        if (value == NULL && !await && script_may_need_wrap(start->source, start->source_len) &&
-            !JSCheckScriptSyntax(c->ctx, source, name, 1, NULL)) {
-            JSValueRef refusal = *ret_exception;
-
-            *ret_exception = NULL;
-            value = evaluate_wrapped(c, start, name, source, ret_exception);
-            if (value == NULL && *ret_exception == NULL) {
-                *ret_exception = refusal;
-            }
-        }
+        refused = value == NULL && !JSCheckScriptSyntax(c->ctx, source, name, 1, NULL);
+    }
+    if (refused) {
+        value = evaluate_refused(c, start, name, source, ret_exception);
     }
     JSStringRelease(source);
     return value;
