@@ -63,7 +63,7 @@ static void row_add(JSContextRef ctx, struct row *row, JSValueRef value)
 {
     if (row->count == row->capacity) {
         size_t capacity = row->capacity > 0 ? 2 * row->capacity : ROW_FIRST_COUNT;
-        JSValueRef *grown = reallocarray(row->values, capacity, sizeof(value));
+        JSValueRef *grown = reallocarray(row->values, capacity, sizeof(void *));
 
         if (grown == NULL) {
             _Exit(1); /* a cell without memory ends, and the host says so */
