@@ -8,11 +8,13 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/glob.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
 #include "cli/file_args.h"
+#include "code/specifier.h"
 #include "jail/layer.h"
 #include "policy/limits.h"
 #include "policy/process.h"
@@ -239,6 +241,20 @@ static void free_modules(struct run_options *o)
     free(o->modules);
 }
 
+/* 0, or an exit code when that is no name for a module. */
+static int check_module_name(const char *name)
+{
+    struct buf full;
+    const char *why;
+
+    buf_init(&full, (size_t)4 * SPECIFIER_BYTES_MAX);
+    why = specifier_resolve_own(name, strlen(name), &full);
+    buf_release(&full);
+    return why == NULL ? 0
+                       : cli_fail(EXIT_USAGE, "the name of module \"%.80s\" %s",
+                             utf8_valid(name, strlen(name), NULL) ? name : "", why);
+}
+
 /* NAME=FILE. The name goes up to the first equals sign: files have them, modules do not. */
 static int take_module(struct run_options *o, struct cli_args *a)
 {
@@ -266,6 +282,10 @@ static int take_module(struct run_options *o, struct cli_args *a)
     }
     module = &o->modules[o->module_count++];
     module->name = name;
+    code = check_module_name(name);
+    if (code != 0) {
+        return code;
+    }
     code = cli_read_file(equals + 1, SOURCE_BYTES_MAX, "a module", &source, &module->source_len);
     module->source = source;
     return code;

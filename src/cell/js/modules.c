@@ -51,20 +51,29 @@ static JSValueRef text_value(JSContextRef ctx, const char *text)
     return string_value(ctx, text, strlen(text));
 }
 
-/* A row of values on its way to becoming a JavaScript array. The engine does not see them before,
- * so the collector is kept away by there being no evaluation in between. */
+/* A row of values on its way to becoming a JavaScript array. The collector does not see them there,
+ * so each is protected until then. */
 struct row {
-    struct buf values; /* JSValueRef */
+    JSValueRef *values;
+    size_t count, capacity;
 };
 
-enum { ROW_BYTES_MAX = 256 << 20 };
+enum { ROW_FIRST_COUNT = 16 };
 
 static void row_add(JSContextRef ctx, struct row *row, JSValueRef value)
 {
-    JSValueProtect(ctx, value);
-    if (buf_add(&row->values, &value, sizeof(value), NULL) < 0) {
-        _Exit(1); /* a cell without memory ends, and the host says so */
+    if (row->count == row->capacity) {
+        size_t capacity = row->capacity > 0 ? 2 * row->capacity : ROW_FIRST_COUNT;
+        JSValueRef *grown = reallocarray(row->values, capacity, sizeof(void *));
+
+        if (grown == NULL) {
+            _Exit(1); /* a cell without memory ends, and the host says so */
+        }
+        row->values = grown;
+        row->capacity = capacity;
     }
+    JSValueProtect(ctx, value);
+    row->values[row->count++] = value;
 }
 
 static void row_add_number(JSContextRef ctx, struct row *row, double number)
@@ -74,29 +83,20 @@ static void row_add_number(JSContextRef ctx, struct row *row, double number)
 
 static JSValueRef row_take(JSContextRef ctx, struct row *row)
 {
-    const JSValueRef *values = (const JSValueRef *)(const void *)row->values.data;
-    size_t count = row->values.len / sizeof(*values);
-    JSValueRef array = JSObjectMakeArray(ctx, count, values, NULL);
+    JSValueRef array = JSObjectMakeArray(ctx, row->count, row->values, NULL);
 
-    for (size_t i = 0; i < count; i++) {
-        JSValueUnprotect(ctx, values[i]);
+    for (size_t i = 0; i < row->count; i++) {
+        JSValueUnprotect(ctx, row->values[i]);
     }
-    buf_release(&row->values);
+    free(row->values);
+    *row = (struct row){.count = 0};
     return array;
-}
-
-static struct row row_new(void)
-{
-    struct row row;
-
-    buf_init(&row.values, ROW_BYTES_MAX);
-    return row;
 }
 
 static JSValueRef edits_value(JSContextRef ctx, const struct buf *edits)
 {
     const struct edit *items = (const struct edit *)(const void *)edits->data;
-    struct row row = row_new();
+    struct row row = {.count = 0};
 
     for (size_t i = 0; i < edits->len / sizeof(*items); i++) {
         row_add_number(ctx, &row, items[i].line);
@@ -116,7 +116,7 @@ static JSValueRef requests_value(JSContextRef ctx, const struct module *m)
 {
     const struct module_request *items =
         (const struct module_request *)(const void *)m->requests.data;
-    struct row row = row_new();
+    struct row row = {.count = 0};
 
     for (size_t i = 0; i < m->requests.len / sizeof(*items); i++) {
         row_add(ctx, &row, piece_value(ctx, m, items[i].specifier));
@@ -132,7 +132,7 @@ static JSValueRef requests_value(JSContextRef ctx, const struct module *m)
 static JSValueRef imports_value(JSContextRef ctx, const struct module *m)
 {
     const struct module_import *items = (const struct module_import *)(const void *)m->imports.data;
-    struct row row = row_new();
+    struct row row = {.count = 0};
 
     for (size_t i = 0; i < m->imports.len / sizeof(*items); i++) {
         row_add_number(ctx, &row, items[i].binding);
@@ -147,7 +147,7 @@ static JSValueRef imports_value(JSContextRef ctx, const struct module *m)
 static JSValueRef exports_value(JSContextRef ctx, const struct module *m)
 {
     const struct module_export *items = (const struct module_export *)(const void *)m->exports.data;
-    struct row row = row_new();
+    struct row row = {.count = 0};
 
     for (size_t i = 0; i < m->exports.len / sizeof(*items); i++) {
         row_add_number(ctx, &row, items[i].binding);
@@ -164,7 +164,7 @@ static JSValueRef exports_value(JSContextRef ctx, const struct module *m)
 static JSValueRef failure_value(
     JSContextRef ctx, int what, const char *text, uint32_t line, uint32_t column)
 {
-    struct row row = row_new();
+    struct row row = {.count = 0};
 
     row_add_number(ctx, &row, what);
     row_add(ctx, &row, text_value(ctx, text));
@@ -176,7 +176,7 @@ static JSValueRef failure_value(
 static JSValueRef module_value(
     JSContextRef ctx, const struct module *m, const struct prepared *prepared)
 {
-    struct row row = row_new();
+    struct row row = {.count = 0};
 
     if (m->fault[0] != '\0') {
         return failure_value(ctx, READ_FAULT, m->fault, m->fault_line, m->fault_column);
@@ -261,6 +261,7 @@ static int is_typescript(const struct source *source)
     return source->language == VIAL_LANGUAGE_TYPESCRIPT;
 }
 
+/* The grammar knows decorators and JSX, which the engine does not. */
 static int is_refused(JSContextRef ctx, const struct module *m)
 {
     JSStringRef text;
@@ -269,7 +270,9 @@ static int is_refused(JSContextRef ctx, const struct module *m)
     if (m->fault[0] != '\0') {
         return 1;
     }
-    if (!m->has_errors) {
+    if (!m->has_errors && memchr(m->rewrite.text.data, '@', m->rewrite.text.len) == NULL &&
+        memmem(m->rewrite.text.data, m->rewrite.text.len, "/>", 2) == NULL &&
+        memmem(m->rewrite.text.data, m->rewrite.text.len, "</", 2) == NULL) {
         return 0;
     }
     text = js_string_from_utf8(m->rewrite.text.data, m->rewrite.text.len);
@@ -396,7 +399,7 @@ static JSValueRef native_resolve(JSContextRef ctx, JSObjectRef function, JSObjec
     if (why == NULL) {
         value = string_value(ctx, name.data, name.len);
     } else {
-        struct row row = row_new();
+        struct row row = {.count = 0};
 
         row_add(ctx, &row, text_value(ctx, why));
         value = row_take(ctx, &row);
@@ -451,7 +454,7 @@ void js_modules_add(JSContextRef ctx, JSObjectRef native)
 
 void js_modules_begin(struct js_context *c, const struct guest_start *start)
 {
-    struct row row = row_new();
+    struct row row = {.count = 0};
     JSValueRef names, exception;
 
     current = start;

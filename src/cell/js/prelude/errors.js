@@ -422,10 +422,7 @@ function placeOf(error, frames) {
     }
     const line = ownData(error, "line");
     if (typeof line === "number" && line >= 1 && ownData(error, "sourceURL") === sourceName) {
-        const column = ownData(error, "column");
-        place.line = floor(min(line, POSITION_MAX));
-        place.column = typeof column === "number" && column >= 1
-            ? originalColumn("", place.line, floor(min(column, POSITION_MAX))) : 0;
+        place.line = floor(min(line, POSITION_MAX)); /* the column is that of whoever asked */
     }
     return place;
 }
