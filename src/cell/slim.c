@@ -31,7 +31,7 @@
 
 enum {
     PAGE = 4096,
-    RANGES_MAX = 96,               /* a call each in every cell; more would cost what they save */
+    RANGES_MAX = 256,              /* a call each in every cell; more would cost what they save */
     GAP_PAGES_MAX = 0,             /* copying a page costs 2 us, another call half of one */
     MAPS_BYTES_MAX = 512 * 1024,   /* /proc/self/smaps of some hundred mappings */
     MAPPING_BYTES_MAX = 256 << 20, /* larger ones are reservations with a few pages in them */

@@ -294,6 +294,14 @@ static JSValueRef native_evaluate(JSContextRef ctx, JSObjectRef function, JSObje
     return value != NULL ? value : JSValueMakeUndefined(ctx);
 }
 
+/* A program that names none of these has no process.nextTick at hand. */
+static int may_have_ticks(const struct guest_start *start)
+{
+    return memmem(start->source, start->source_len, "process", 7) != NULL ||
+           memmem(start->source, start->source_len, "require", 7) != NULL ||
+           memmem(start->source, start->source_len, "import", 6) != NULL;
+}
+
 static JSValueRef enter(struct js_context *c, JSValueRef *ret_exception)
 {
     JSValueRef function = JSObjectMakeFunctionWithCallback(c->ctx, NULL, native_evaluate);
@@ -392,6 +400,7 @@ void js_run_nothing(struct js_context *c)
     begin(c, &start, name, NULL);
     (void)js_context_call(c, HOOK_COMPLETED, 1, &two, &exception);
     (void)js_context_call(c, HOOK_VALUE, 0, NULL, &exception);
+    (void)js_context_call(c, HOOK_EXIT, 1, &two, &exception);
     JSStringRelease(name);
 }
 
@@ -417,7 +426,7 @@ void js_run(struct js_context *c, const struct guest_start *start, struct buf *r
         JSStringRelease(name);
         return;
     }
-    value = enter(c, &thrown);
+    value = may_have_ticks(start) ? enter(c, &thrown) : evaluate(c, start, name, &thrown);
     if (value != NULL) {
         thrown = turn_loop(c, value);
     }

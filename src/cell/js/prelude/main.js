@@ -109,7 +109,7 @@ function runState() {
     if (runWait === WAIT_PENDING) {
         return STATE_STUCK;
     }
-    if (!isIdleSaid && lifecycle.beforeExit !== undefined) {
+    if (!isIdleSaid && lifecycle.isTouched) {
         isIdleSaid = true;
         if (lifecycle.beforeExit()) {
             return 0; /* once round: it may have found something to do */
@@ -150,8 +150,9 @@ function resetAll(timers, bytes, name, insertions) {
     setSource(name, insertions);
     resetModules();
     valueBytesMax = bytes;
-    if (lifecycle.start !== undefined) {
+    if (lifecycle.isTouched) {
         lifecycle.start();
+        lifecycle.isTouched = false;
     }
 }
 
@@ -219,7 +220,7 @@ const hooks = {
     },
 
     exit(failed) {
-        return lifecycle.exit === undefined ? 0 : lifecycle.exit(failed);
+        return lifecycle.isTouched ? lifecycle.exit(failed) : 0;
     },
 
     modules(names) {

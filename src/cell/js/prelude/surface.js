@@ -228,6 +228,23 @@ function surfaceRequire(name) {
     return found;
 }
 
+/* Guests come by the process object here or by its module, and from then on it has a say. */
+function touchProcess(name) {
+    if (name === "process") {
+        lifecycle.isTouched = true;
+    }
+}
+
+function guestBuiltin(name) {
+    touchProcess(name);
+    return surfaceBuiltin(name);
+}
+
+function guestGlobal(name) {
+    touchProcess(name);
+    return ownGlobals[name];
+}
+
 function surfaceGlobal(name) {
     const exported = loadText(surfaceGlobals[name]);
     return surfaceGlobals[name] === "node/process" ? exported : exported[name];
@@ -255,7 +272,7 @@ function installSurface() {
     const names = objectKeys(surfaceGlobals);
     for (let i = 0; i < names.length; i++) {
         defineLazily(ownGlobals, names[i], surfaceGlobal);
-        defineLazily(globalThis, names[i], (name) => ownGlobals[name]);
+        defineLazily(globalThis, names[i], guestGlobal);
     }
     defineHidden(globalThis, "global", globalThis);
     defineHidden(globalThis, "performance", guestPerformance);
@@ -277,7 +294,7 @@ function installSurface() {
     for (let i = 0; i < timers.length; i++) {
         ownGlobals[timers[i]] = guestTimers[timers[i]];
     }
-    findBuiltin = surfaceBuiltin;
+    findBuiltin = guestBuiltin;
     builtinNames = surfaceBuiltinNames;
 }
 
@@ -285,10 +302,11 @@ function installSurface() {
  * and rare (streams, compression, requests, ciphers) stays a text: every megabyte of heap costs each cell time. */
 function warmSurface() {
     const names = ["AbortController", "AbortSignal", "Buffer", "DOMException", "Event", "EventTarget", "TextDecoder",
-        "TextEncoder", "URL", "URLSearchParams", "atob", "btoa", "crypto", "process", "structuredClone"];
+        "TextEncoder", "URL", "URLSearchParams", "atob", "btoa", "crypto", "structuredClone"];
     for (let i = 0; i < names.length; i++) {
         globalThis[names[i]];
     }
+    ownGlobals.process;
     warmWeb(ownGlobals);
     warmNode(ownGlobals);
 }

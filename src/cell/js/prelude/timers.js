@@ -8,13 +8,15 @@
  * therefore made by one function that calls nothing, and so happens wholly or not at all. */
 
 /* What the guest's `process` adds to the life of a run; surface/node/process.js fills it in.
- * `start()` forgets what the template did with it; `beforeExit()` tells whether somebody was told that nothing is left to do; `exit(failed)` tells
- * those who want to know of the end and gives the exit code; `ticks()` runs what process.nextTick
- * was given, when `hasTicks` is set. `process` itself is nobody's value: a program that ends with
- * process.on(...) does not mean to give it. */
+ * `start()` forgets what the template did with it; `beforeExit()` tells whether somebody was told
+ * that nothing is left to do; `exit(failed)` tells those who want to know of the end and gives the
+ * exit code; `ticks()` runs what process.nextTick was given, when `hasTicks` is set. None but the
+ * last is asked before the guest has got hold of the object, which sets `isTouched`: most programs
+ * never do. `process` itself is nobody's value: a program that ends with process.on(...) does not
+ * mean to give it. */
 const lifecycle = {
-    __proto__: null, start: undefined, beforeExit: undefined, exit: undefined, ticks: undefined, hasTicks: false,
-    process: undefined,
+    __proto__: null, start: undefined, beforeExit: undefined, exit: undefined, ticks: undefined,
+    hasTicks: false, isTouched: false, process: undefined,
 };
 native.lifecycle = lifecycle;
 
