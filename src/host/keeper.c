@@ -298,13 +298,15 @@ static void hear_cell(struct vial_engine *e, uint32_t index)
         return; /* not whole yet */
     }
     buf_consume(&c->in, at);
+    c->pid = fork_pid_of(c->pidfd);
     if (c->phase != PHASE_WAITING) {
         note_failed(e, &f);
+        place_drop(e, c);
+    } else if (c->pid == 0) { /* dead already; and as a number 0 would mean ourselves */
         place_drop(e, c);
     } else {
         e->coming_count -= c->custom ? 0 : 1;
         c->state = CELL_READY;
-        c->pid = fork_pid_of(c->pidfd);
         meter_base(e, c);
         e->failures_count = 0;
         give_to_waiter(e, index);

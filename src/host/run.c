@@ -522,6 +522,13 @@ static int drive(struct vial_run *run, struct vial_result *result, struct vial_e
     }
 }
 
+static int is_dead(const struct vial_run *run)
+{
+    struct pollfd p = {.fd = run->pidfd, .events = POLLIN};
+
+    return poll(&p, 1, 0) > 0;
+}
+
 static void fill_usage(struct vial_run *run, struct vial_result *result)
 {
     struct cell *cell = &run->engine->cells[run->cell];
@@ -532,7 +539,8 @@ static void fill_usage(struct vial_run *run, struct vial_result *result)
     }
     result->usage.wall_us = run->ended_us - run->started_us;
     result->usage.cpu_us = meter_cpu_us(cell);
-    if (result->usage.cpu_us == 0 && pool_wait_gone(run->engine, run->cell, GONE_MS_MAX)) {
+    if (result->usage.cpu_us == 0 && is_dead(run) &&
+        pool_wait_gone(run->engine, run->cell, GONE_MS_MAX)) {
         result->usage.cpu_us = meter_cpu_us(cell); /* it ended by itself: the template knows */
     }
     result->usage.memory_bytes_peak = seen > run->memory_peak ? seen : run->memory_peak;
