@@ -80,6 +80,7 @@ const REQUIRE_SUFFIXES = listOf(["", ".js", ".cjs", ".mjs", ".json", "/index.js"
 let moduleNames = makeList();
 let moduleIndexes = new MapClass(); /* index of each name among the sources of the run */
 let moduleRecords = new MapClass(); /* modules by their full name; JSON by import has a key of its own */
+const builtinRecords = new MapClass(); /* these outlive what the template has tried out */
 let mainRecord;
 let asyncCount = 0;
 let dfsCount = 0;
@@ -333,17 +334,17 @@ function findBuiltinRecord(name) {
     const short = stringStartsWith(name, NODE_PREFIX)
         ? stringSlice(name, NODE_PREFIX.length) : name;
     const key = NODE_PREFIX + short;
-    const known = mapGet(moduleRecords, key);
-    if (known !== undefined) {
+    const exported = findBuiltin(short);
+    const known = mapGet(builtinRecords, key);
+    if (known !== undefined && known.exported === exported) {
         return known;
     }
-    const exported = findBuiltin(short);
     if (exported === undefined) {
         return undefined;
     }
     const record = makeRecord(key, KIND_BUILTIN, -1);
-    setExported(record, exported, true);
-    mapSet(moduleRecords, key, record);
+    setExported(record, exported, false);
+    mapSet(builtinRecords, key, record);
     return record;
 }
 
@@ -451,7 +452,7 @@ function resolveForeign(record, name) {
     if (record.members === undefined) {
         return NOT_YET;
     }
-    return mapGet(record.members, name) !== undefined
+    return findMember(record, name) !== undefined
         ? makeBinding(BINDING_FOREIGN, record, name, false) : NOT_FOUND;
 }
 
@@ -645,8 +646,42 @@ function readBinding(binding) {
 }
 
 function readMember(record, name) {
-    const member = mapGet(record.members, name);
+    const member = findMember(record, name);
     return member === undefined ? undefined : member.value;
+}
+
+/* A member of a module that is not an ES module. Those of built-in modules are read when somebody
+ * asks for them: some bring large texts with them. */
+function findMember(record, name) {
+    const known = mapGet(record.members, name);
+    if (known !== undefined || record.kind !== KIND_BUILTIN || name === "default" ||
+        !isObject(record.exported) || !hasOwn(record.exported, name)) {
+        return known;
+    }
+    return addMember(record, name);
+}
+
+function addMember(record, name) {
+    const member = { __proto__: null, value: undefined };
+    try {
+        member.value = reflectGet(record.exported, name);
+    } catch {
+        member.value = undefined;
+    }
+    mapSet(record.members, name, member);
+    return member;
+}
+
+/* For those who want to see all of them. */
+function addMembers(record) {
+    if (isObject(record.exported)) {
+        const keys = objectKeys(record.exported);
+        for (let i = 0; i < keys.length; i++) {
+            if (keys[i] !== "default" && mapGet(record.members, keys[i]) === undefined) {
+                addMember(record, keys[i]);
+            }
+        }
+    }
 }
 
 function isFinished(record) {
@@ -671,6 +706,9 @@ function collectNames(record, names, known, seen) {
     seen[seen.length] = record;
     if (record.kind !== KIND_ES) {
         add(undefined, "default");
+        if (record.kind === KIND_BUILTIN) {
+            addMembers(record);
+        }
         if (record.members !== undefined) {
             mapForEach(record.members, add);
         }

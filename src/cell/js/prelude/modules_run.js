@@ -381,23 +381,11 @@ function makeImport(record) {
 
 /* Takes what a module exports, and a copy of its members. */
 function setExported(record, exported, hasMembers) {
-    const members = new MapClass();
     record.exported = exported;
-    if (hasMembers && isObject(exported)) {
-        const keys = objectKeys(exported);
-        for (let i = 0; i < keys.length; i++) {
-            let value;
-            try {
-                value = reflectGet(exported, keys[i]);
-            } catch {
-                value = undefined;
-            }
-            if (keys[i] !== "default") {
-                mapSet(members, keys[i], { __proto__: null, value });
-            }
-        }
+    record.members = new MapClass();
+    if (hasMembers) {
+        addMembers(record);
     }
-    record.members = members;
 }
 
 function evaluateForeign(record) {
