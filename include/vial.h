@@ -180,10 +180,10 @@ struct vial_request {
     const char *cwd;         /* a directory beneath /home/vial, made when missing; NULL: that */
     const char *stdin_bytes; /* what process.stdin gives; NULL: nothing */
     size_t stdin_len;
-    uint32_t files_mode; /* enum vial_files_mode */
+    uint32_t files_mode;               /* enum vial_files_mode */
     const struct vial_module *modules; /* module_count of them */
     size_t module_count;
-    uint32_t kind; /* enum vial_kind, of the source */
+    uint32_t kind;     /* enum vial_kind, of the source */
     uint32_t language; /* enum vial_language */
 };
 #define VIAL_REQUEST_INIT                                                                          \

@@ -24,6 +24,8 @@ static const struct part PARTS[] = {
     {"floor", bench_floor, "fork, exit and wait of a bare process as large as the template"},
     {"hot", bench_hot, "1+1 in a fresh cell, from the call to the result"},
     {"hot_2kb", bench_hot_2kb, "the same for a script of 2 KB"},
+    {"hot_module", bench_hot_module, "a module with two imports"},
+    {"hot_require", bench_hot_require, "the same as a script with two requires"},
     {"memory", bench_memory, "private memory of an idle cell, and the template"},
     {"floor_throughput", bench_floor_throughput, "bare forks a second, two at a time"},
     {"throughput", bench_throughput, "runs a second, 1, 2 and 8 at a time"},

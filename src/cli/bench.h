@@ -44,6 +44,8 @@ int bench_floor_throughput(struct bench *b);
 /* bench_runs.c */
 int bench_hot(struct bench *b);
 int bench_hot_2kb(struct bench *b);
+int bench_hot_module(struct bench *b);
+int bench_hot_require(struct bench *b);
 int bench_throughput(struct bench *b);
 int bench_compute(struct bench *b);
 

@@ -66,6 +66,24 @@ static int measure_hot(struct bench *b, const char *name, const char *source, si
     return EXIT_FINE;
 }
 
+/* The same program as a module with two imports, and as a script. */
+#define WORK "path.join('a', 'b') + new EventEmitter().listenerCount('x')"
+static const char MODULE[] = "import path from 'node:path';\n"
+                             "import { EventEmitter } from 'node:events';\n"
+                             "export default " WORK ";\n";
+static const char SCRIPT[] = "const path = require('node:path');\n"
+                             "const { EventEmitter } = require('node:events');\n" WORK ";\n";
+
+int bench_hot_module(struct bench *b)
+{
+    return measure_hot(b, "hot_module", MODULE, sizeof(MODULE) - 1);
+}
+
+int bench_hot_require(struct bench *b)
+{
+    return measure_hot(b, "hot_require", SCRIPT, sizeof(SCRIPT) - 1);
+}
+
 int bench_hot(struct bench *b)
 {
     return measure_hot(b, "hot", "1+1", 3);

@@ -178,6 +178,18 @@ int process_check(
 static const char *const HINTS[] = {
     "node:fs", "fs/promises", "\"fs\"", "'fs'", "`fs`", "getBuiltinModule"};
 
+static int names_files(const char *source, size_t len)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof(HINTS) / sizeof(HINTS[0]); i++) {
+        if (memmem(source, len, HINTS[i], strlen(HINTS[i])) != NULL) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 int process_wants_files(const struct vial_request *q)
 {
     size_t i;
@@ -185,10 +197,10 @@ int process_wants_files(const struct vial_request *q)
     if (q->files_mode != VIAL_FILES_AUTO || process_needs_files(q)) {
         return q->files_mode != VIAL_FILES_OFF;
     }
-    for (i = 0; i < sizeof(HINTS) / sizeof(HINTS[0]); i++) {
-        if (memmem(q->source, q->source_len, HINTS[i], strlen(HINTS[i])) != NULL) {
+    for (i = 0; i < q->module_count; i++) {
+        if (names_files(q->modules[i].source, q->modules[i].source_len)) {
             return 1;
         }
     }
-    return 0;
+    return names_files(q->source, q->source_len);
 }

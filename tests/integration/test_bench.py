@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-PARTS = {"floor", "hot", "hot_2kb", "throughput", "floor_throughput", "cold", "memory", "compute", "machine"}
+PARTS = {"floor", "hot", "hot_2kb", "hot_module", "hot_require", "throughput", "floor_throughput", "cold", "memory",
+         "compute", "json_in", "json_out", "machine"}
 
 
 def numbers_in(value):

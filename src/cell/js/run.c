@@ -250,8 +250,8 @@ static JSValueRef evaluate_refused(struct js_context *c, const struct guest_star
 }
 
 /* Evaluates the source. A source with the word await is parsed first, because the engine takes
- * `await (x)` in a script for a call of a function of that name. All else is looked at only when the
- * engine refuses the source. */
+ * `await (x)` in a script for a call of a function of that name. All else is looked at only when
+ * the engine refuses the source. */
 static JSValueRef evaluate(struct js_context *c, const struct guest_start *start, JSStringRef name,
     JSValueRef *ret_exception)
 {

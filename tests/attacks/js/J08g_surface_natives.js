@@ -10,7 +10,7 @@ const walk = (value, depth) => {
     seen.add(value);
     for (const key of Reflect.ownKeys(value)) {
         const descriptor = Object.getOwnPropertyDescriptor(value, key);
-        if (wanted.includes(key)) {
+        if (wanted.includes(key) && !(key === "native" && /^realpath/.test(value.name))) { /* Node has it too */
             found.push(key);
         }
         for (const part of [descriptor.value, descriptor.get, descriptor.set]) {

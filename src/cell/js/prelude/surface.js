@@ -357,6 +357,13 @@ function warmNode({ Buffer }) {
     assert.throws(() => {
         throw new TypeErrorClass("warm");
     }, TypeErrorClass);
+    const fs = surfaceBuiltin("fs");
+    fs.existsSync(""); /* the empty name is no file of anybody */
+    try {
+        fs.readFileSync("");
+    } catch {
+        fs.statSync("", { throwIfNoEntry: false });
+    }
     surfaceBuiltin("url").parse("http://a.b/c?d=e");
     surfaceBuiltin("querystring").parse("a=1");
     surfaceBuiltin("crypto").createHash("sha256").update("text").digest("hex");
