@@ -361,8 +361,9 @@ _Noreturn void cell_finish(struct buf *result)
     _exit(0);
 }
 
-static _Noreturn void cell_guest(int hurry)
+static _Noreturn void cell_guest(const struct cell_spec *spec)
 {
+    int hurry = spec->hurry != 0;
     static struct files_in in;
     static struct buf result; /* static: the guest may end the run from far below */
     uint64_t seed[4];
@@ -371,7 +372,7 @@ static _Noreturn void cell_guest(int hurry)
     const char *report;
     size_t report_len;
 
-    slim_cell(hurry);
+    slim_cell(hurry, spec->modules != 0);
     if (getrandom(seed, sizeof(seed), 0) != (ssize_t)sizeof(seed) || GUEST.reseed(seed) < 0) {
         cell_failed("random numbers", EIO);
     }
@@ -420,5 +421,5 @@ _Noreturn void cell_main(const struct confine_cell_input *in)
         _exit(0);
     }
     cell_spec = in->spec;
-    cell_guest(in->spec->hurry != 0);
+    cell_guest(in->spec);
 }

@@ -53,6 +53,9 @@ struct guest_ops {
     /* Goes it in the guest's context: for copies that will never have a run. */
     void (*rehearse)(void);
 
+    /* The same for a program with modules. */
+    void (*rehearse_modules)(void);
+
     /* Runs guest code and adds the fields of the RESULT to result. May also end the run itself, by
      * cell_finish. */
     void (*run)(const struct guest_start *start, struct buf *result);

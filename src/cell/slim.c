@@ -31,7 +31,7 @@
 
 enum {
     PAGE = 4096,
-    RANGES_MAX = 256,              /* a call each in every cell; more would cost what they save */
+    RANGES_MAX = 512,              /* a call each in every cell; more would cost what they save */
     GAP_PAGES_MAX = 0,             /* copying a page costs 2 us, another call half of one */
     MAPS_BYTES_MAX = 512 * 1024,   /* /proc/self/smaps of some hundred mappings */
     MAPPING_BYTES_MAX = 256 << 20, /* larger ones are reservations with a few pages in them */
@@ -65,8 +65,9 @@ struct pages {
     unsigned count;
 };
 
-static struct pages by_run;   /* written to by every run */
-static struct pages by_touch; /* written to by the warm-up before it */
+static struct pages by_run;     /* written to by every run */
+static struct pages by_touch;   /* written to by the warm-up before it */
+static struct pages by_modules; /* written to by a run with modules */
 
 /* ---- libraries that are not needed ---- */
 
@@ -330,7 +331,7 @@ static void try_out(void (*way)(void), struct pages *ret)
     }
 }
 
-void slim_template(void (*touch)(void), void (*rehearse)(void))
+void slim_template(const struct guest_ops *ops)
 {
     int pagemap_fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     void *frame;
@@ -339,15 +340,16 @@ void slim_template(void (*touch)(void), void (*rehearse)(void))
      * library and goes through all others for that: it must not find them gone. */
     (void)backtrace(&frame, 1);
     unmap_unused();
-    touch(); /* finds the code that runs use */
+    ops->touch(); /* finds the code that runs use */
     each_mapping(enlarge_one, NULL);
     each_mapping(share_one, NULL);
     if (pagemap_fd >= 0) {
         each_mapping(collapse_one, &pagemap_fd);
         (void)close(pagemap_fd);
     }
-    try_out(rehearse, &by_run);
-    try_out(touch, &by_touch);
+    try_out(ops->rehearse, &by_run);
+    try_out(ops->touch, &by_touch);
+    try_out(ops->rehearse_modules, &by_modules);
 }
 
 static void populate(const struct pages *pages)
@@ -359,10 +361,13 @@ static void populate(const struct pages *pages)
     }
 }
 
-void slim_cell(int hurry)
+void slim_cell(int hurry, int modules)
 {
     populate(&by_run);
     if (!hurry) {
         populate(&by_touch);
+    }
+    if (!hurry && modules) {
+        populate(&by_modules);
     }
 }

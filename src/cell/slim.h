@@ -7,13 +7,15 @@
 #ifndef VIAL_CELL_SLIM_H
 #define VIAL_CELL_SLIM_H
 
+#include "cell/guest.h"
+
 /* Template, while /proc is still visible: does all of it. touch is what a cell does before its run
- * arrives; rehearse goes the way of a run in the guest's context, and only a copy that is thrown
- * away does it. */
-void slim_template(void (*touch)(void), void (*rehearse)(void));
+ * arrives; the rehearsals go the way of a run in the guest's context, and only copies that are
+ * thrown away do it. */
+void slim_template(const struct guest_ops *ops);
 
 /* Cell, first thing: gets its own copy of the pages that every run writes to, at once; not in a
- * hurry: also of those that the warm-up writes to. */
-void slim_cell(int hurry);
+ * hurry: also of those that the warm-up writes to, and if wanted of those that modules do. */
+void slim_cell(int hurry, int modules);
 
 #endif

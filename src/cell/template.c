@@ -176,7 +176,7 @@ static _Noreturn void template_main(const struct namespace_names *before, int na
     }
     memcpy(&state.users, m.payload, sizeof(state.users));
     if (many) {
-        slim_template(GUEST.touch, GUEST.rehearse);
+        slim_template(&GUEST);
     }
     if (!namespaces) {
         state.users = 0;

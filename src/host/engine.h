@@ -116,6 +116,7 @@ struct vial_engine {
     uint32_t spares[SPARES_MAX]; /* ready cells of spec_files, once such runs have been seen */
     unsigned spares_count;
     int files_seen;
+    uint64_t modules_until_us; /* so long runs with modules are likely; atomic */
     unsigned busy_count;
     unsigned queue_count;
     struct waiter *waiters;

@@ -168,6 +168,7 @@ int place_order(struct vial_engine *e, const struct cell_spec *spec, enum place_
     c->spec.uid = 1 + index;
     c->spec.hurry =
         (uint32_t)(purpose == PLACE_RUN || e->pace_us < PLACE_HURRY_US || e->queue_count > 0);
+    c->spec.modules = __atomic_load_n(&e->modules_until_us, __ATOMIC_RELAXED) > c->born_us;
     fds[fds_count++] = sv[1];
     for (i = 0; i < c->cgroups.procs_fds_count; i++) {
         fds[fds_count++] = c->cgroups.procs_fds[i];

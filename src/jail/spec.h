@@ -16,6 +16,7 @@ struct cell_spec {
     uint32_t uid;     /* inside the template's user namespace */
     uint32_t attack;  /* for CELL_ATTACK */
     uint32_t hurry;   /* a run is waiting: no warm-up */
+    uint32_t modules; /* runs with modules are likely: pages that those write to as well */
     uint32_t files_max;
     uint32_t open_files_max;
     uint32_t groups; /* bits by enum cgroup_controller: which control groups it joins */

@@ -160,6 +160,13 @@ static void js_rehearse(void)
     rehearse_run(&guest, "1+1");
 }
 
+static void js_rehearse_modules(void)
+{
+    rehearse_run(&guest, "import path from 'node:path'; import {EventEmitter} from 'node:events';\n"
+                         "const f = async (x) => x; await f(1);\n"
+                         "export default path.join('a', 'b') + typeof EventEmitter;");
+}
+
 static void js_guest_run(const struct guest_start *start, struct buf *result)
 {
     js_run(&guest, start, result);
@@ -170,5 +177,6 @@ const struct guest_ops GUEST = {
     .reseed = js_reseed,
     .touch = js_touch,
     .rehearse = js_rehearse,
+    .rehearse_modules = js_rehearse_modules,
     .run = js_guest_run,
 };

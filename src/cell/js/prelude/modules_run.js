@@ -542,6 +542,19 @@ function runScript(read) {
     return evaluateText(read[2], sourceName, "");
 }
 
+/* A program that is too much to be read may still be a script. */
+function runUnread(why) {
+    try {
+        return evaluateText(nativeModuleSource(MAIN_INDEX), sourceName, "");
+    } catch (error) {
+        const target = errorOf(error);
+        if (target !== undefined && shownName(target) === "SyntaxError") {
+            noteError(target, undefined, `It was not looked at as a module: ${why}.`);
+        }
+        throw error;
+    }
+}
+
 function mainValue(record) {
     const binding = resolveExport(record, "default", makeList());
     return typeof binding === "object" ? readBinding(binding) : record.value;
@@ -554,7 +567,7 @@ function runMain(kind) {
         if (kind === KIND_ES) {
             throw moduleError(RangeErrorClass, "", `The program: ${read[1]}`, undefined, "");
         }
-        return evaluateText(nativeModuleSource(MAIN_INDEX), sourceName, "");
+        return runUnread(read[1]);
     }
     if (read[0] === KIND_SCRIPT) {
         return runScript(read);
