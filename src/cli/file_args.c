@@ -210,7 +210,7 @@ static int cut_spec(const char *spec, char *src, char *dst, size_t size)
 
 int file_args_read(struct file_args *files, const char *spec, const struct vial_limits *limits)
 {
-    char src[PATH_BYTES_MAX], dst[PATH_BYTES_MAX], name[2 * PATH_BYTES_MAX];
+    char src[PATH_BYTES_MAX] = "", dst[PATH_BYTES_MAX] = "", name[2 * PATH_BYTES_MAX] = "";
     const char *fault;
     struct stat st;
     char *bytes = NULL;

@@ -70,11 +70,37 @@ void vial_result_free(struct vial_result *result)
     free(result);
 }
 
-/* Stores one field; -1 when it is malformed or out of place. */
-static int take_field(struct vial_result *result, const struct field *f, uint32_t *outcome)
+/* Stores a field of a stack frame; -1 when it is malformed or out of place. */
+static int take_frame_field(struct vial_result *result, const struct field *f)
 {
     struct result_frame *frame =
         result->frames_count > 0 ? &result->frames[result->frames_count - 1] : NULL;
+
+    if (f->tag == FIELD_FRAME_FUNCTION) {
+        if (result->frames_count == RESULT_FRAMES_MAX) {
+            return -1;
+        }
+        result->frames[result->frames_count++] =
+            (struct result_frame){.function = f->bytes, .file = ""};
+        return 0;
+    }
+    if (frame == NULL) {
+        return -1;
+    }
+    switch (f->tag) {
+    case FIELD_FRAME_FILE:
+        frame->file = f->bytes;
+        return 0;
+    case FIELD_FRAME_LINE:
+        return field_u32(f, &frame->line);
+    default:
+        return field_u32(f, &frame->column);
+    }
+}
+
+/* Stores one field; -1 when it is malformed or out of place. */
+static int take_field(struct vial_result *result, const struct field *f, uint32_t *outcome)
+{
     uint32_t code;
 
     switch (f->tag) {
@@ -107,26 +133,15 @@ static int take_field(struct vial_result *result, const struct field *f, uint32_
     case FIELD_ERROR_FILE:
         result->error.file = f->bytes;
         return 0;
-    case FIELD_FRAME_FILE:
-        if (frame != NULL) {
-            frame->file = f->bytes;
-        }
-        return frame != NULL ? 0 : -1;
     case FIELD_ERROR_LINE:
         return field_u32(f, &result->error.line);
     case FIELD_ERROR_COLUMN:
         return field_u32(f, &result->error.column);
     case FIELD_FRAME_FUNCTION:
-        if (result->frames_count == RESULT_FRAMES_MAX) {
-            return -1;
-        }
-        result->frames[result->frames_count++] =
-            (struct result_frame){.function = f->bytes, .file = ""};
-        return 0;
+    case FIELD_FRAME_FILE:
     case FIELD_FRAME_LINE:
-        return frame != NULL ? field_u32(f, &frame->line) : -1;
     case FIELD_FRAME_COLUMN:
-        return frame != NULL ? field_u32(f, &frame->column) : -1;
+        return take_frame_field(result, f);
     case FIELD_EXIT_CODE:
         if (field_u32(f, &code) < 0 || code > EXIT_CODE_MAX) {
             return -1;
@@ -210,6 +225,31 @@ void result_state(struct vial_result *result, int status, const char *name, cons
     result->error.hint = hint;
 }
 
+/* The engine tells no column for a script that it cannot read, but what it did not expect: where
+ * that stands only once on the line, there it is. Columns count UTF-16 units. */
+static uint32_t column_of_token(const char *message, const char *line)
+{
+    const char *open = strchr(message, '\'');
+    const char *close = open != NULL ? strchr(open + 1, '\'') : NULL;
+    size_t len = close != NULL ? (size_t)(close - open) - 1 : 0;
+    const char *found, *p;
+    uint32_t column = 1;
+
+    if (strncmp(message, "Unexpected ", 11) != 0 || len == 0) {
+        return 0;
+    }
+    found = memmem(line, strlen(line), open + 1, len);
+    if (found == NULL || memmem(found + 1, strlen(found + 1), open + 1, len) != NULL) {
+        return 0;
+    }
+    for (p = line; p < found; p++) {
+        unsigned char c = (unsigned char)*p;
+
+        column += (c & 0xc0) != 0x80 ? (c >= 0xf0 ? 2U : 1U) : 0U;
+    }
+    return column;
+}
+
 void result_find_line(struct vial_result *result, const char *source, size_t len)
 {
     const char *line = source;
@@ -237,6 +277,10 @@ void result_find_line(struct vial_result *result, const char *source, size_t len
     }
     result->own_source_line[n] = '\0';
     result->error.source_line = result->own_source_line;
+    if (result->error.column == 0 && result->error.name != NULL && result->error.message != NULL &&
+        strcmp(result->error.name, "SyntaxError") == 0 && n + 1 < sizeof(result->own_source_line)) {
+        result->error.column = column_of_token(result->error.message, result->own_source_line);
+    }
 }
 
 void result_name_files(struct vial_result *result, const char *name)

@@ -39,6 +39,10 @@ enum {
     MEMORY_POLL_US =
         2000,           /* a process that touches pages as fast as it can gets 5 MB in this time */
     TOGETHER_US = 2000, /* how long a cell shares our processor, see sit_together */
+    TOGETHER_BYTES_MAX = 256 * 1024, /* a longer message is written and read at the same time */
+    LATE_CHECK_BYTES = 1024 * 1024,
+    MODULES_LOOK_BYTES = 4096,     /* programs say at their beginning what they need */
+    MODULES_US = 10 * 1000 * 1000, /* who has modules will have some more */
     GONE_MS_MAX = 5000, /* a killed process is gone in this time, or the machine is in trouble */
     FLOOD_FACTOR = 16,  /* output beyond so many times its limit ends the run */
     RECEIVE_BYTES = 65536 + 8192, /* a whole frame of output or of a file */
@@ -68,9 +72,32 @@ struct vial_run {
 
 /* ---- before the start ---- */
 
-static int check_request(const struct vial_request *q, struct vial_error *err)
+static int check_input(const struct vial_request *q, struct vial_error *err)
 {
     struct json_fault fault;
+    int r;
+
+    if (q->input != NULL && q->input_is_cbor != 0) {
+        r = value_cbor_check(q->input, q->input_len, err);
+        return r < 0 ? vial__wrap(err, r, "the input is not CBOR that a guest can have") : VIAL_OK;
+    }
+    if (q->input != NULL && json_check(q->input, q->input_len, INPUT_DEPTH_MAX, &fault) < 0) {
+        return vial__fail(err, VIAL_E_INVALID, "the input is not JSON: %s at line %u, column %u",
+            fault.why, fault.line, fault.column);
+    }
+    return VIAL_OK;
+}
+
+/* Large JSON is checked while the cell reads it: the engine's own parser refuses what is none, so
+ * no program runs with it; ours only says better where it is wrong. The decoder of CBOR in the cell
+ * relies on the check. */
+static int is_checked_late(const struct vial_request *q)
+{
+    return q->input != NULL && q->input_is_cbor == 0 && q->input_len > LATE_CHECK_BYTES;
+}
+
+static int check_request(const struct vial_request *q, struct vial_error *err)
+{
     size_t bytes = q->source_len + q->input_len;
     size_t bad;
     int r;
@@ -94,13 +121,9 @@ static int check_request(const struct vial_request *q, struct vial_error *err)
         return vial__fail(err, VIAL_E_INVALID, "the input is %zu bytes long; it may have up to %d",
             q->input_len, INPUT_BYTES_MAX);
     }
-    if (q->input != NULL && q->input_is_cbor != 0) {
-        r = value_cbor_check(q->input, q->input_len, err);
-        return r < 0 ? vial__wrap(err, r, "the input is not CBOR that a guest can have") : VIAL_OK;
-    }
-    if (q->input != NULL && json_check(q->input, q->input_len, INPUT_DEPTH_MAX, &fault) < 0) {
-        return vial__fail(err, VIAL_E_INVALID, "the input is not JSON: %s at line %u, column %u",
-            fault.why, fault.line, fault.column);
+    r = is_checked_late(q) ? VIAL_OK : check_input(q, err);
+    if (r < 0) {
+        return r;
     }
     if (q->kind > VIAL_KIND_MODULE) {
         return vial__fail(err, VIAL_E_INVALID, "%u is no kind of source", q->kind);
@@ -248,14 +271,17 @@ static int begin(struct vial_run *run, struct vial_error *err)
         return vial__fail_sys(err, errno, "setting the processor limit");
     }
     cell->phase = PHASE_RUNNING;
-    sit_together(run);
+    if (run->request.source_len + run->request.input_len < TOGETHER_BYTES_MAX) {
+        sit_together(run);
+    }
     run->started_us = clock_now_us();
     run->memory_next_us = run->started_us + MEMORY_POLL_US;
     if ((files_send(&run->request, cell->sock) < 0 || send_start(run) < 0) && errno != EPIPE &&
         errno != ECONNRESET) {
         return vial__fail_sys(err, errno, "sending the program to its cell");
     }
-    return VIAL_OK; /* a cell that died before is noticed when it is listened to */
+    /* A cell that died before is noticed when it is listened to. */
+    return is_checked_late(&run->request) ? check_input(&run->request, err) : VIAL_OK;
 }
 
 /* ---- during the run ---- */
@@ -602,6 +628,23 @@ static int choose_cell(struct vial_run *run, const struct cell_spec *wanted, str
     return VIAL_OK;
 }
 
+/* Cells are prepared for modules while programs have some: it costs them half a megabyte. */
+static void note_modules(struct vial_engine *engine, const struct vial_run *run)
+{
+    static const char *const words[] = {"import", "require", "await"};
+    const struct vial_request *q = &run->request;
+    size_t len = q->source_len < MODULES_LOOK_BYTES ? q->source_len : MODULES_LOOK_BYTES;
+    size_t i;
+
+    for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (memmem(q->source, len, words[i], strlen(words[i])) != NULL) {
+            __atomic_store_n(
+                &engine->modules_until_us, run->asked_us + MODULES_US, __ATOMIC_RELAXED);
+            return;
+        }
+    }
+}
+
 int run_start_in(struct vial_engine *engine, const struct vial_request *request,
     const struct cell_spec *wanted, struct vial_run **ret, struct vial_error *err)
 {
@@ -625,6 +668,7 @@ int run_start_in(struct vial_engine *engine, const struct vial_request *request,
         free(run);
         return r;
     }
+    note_modules(engine, run);
     if (pool_take(engine, &run->spec, 0, &run->cancelled, &run->cell, &run->pidfd, err) == 0) {
         r = begin(run, err);
         if (r < 0) {

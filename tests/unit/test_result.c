@@ -379,6 +379,36 @@ static const char *line_of(const char *source, uint32_t line)
     return found != NULL ? kept : NULL;
 }
 
+static uint32_t column_of(const char *name, const char *message, const char *source)
+{
+    struct vial_result *result = new_result();
+    uint32_t column;
+
+    result->error.line = 1;
+    result->error.name = name;
+    result->error.message = message;
+    result_find_line(result, source, strlen(source));
+    column = result->error.column;
+    vial_result_free(result);
+    return column;
+}
+
+static void the_column_of_what_was_unexpected_is_found(void **state)
+{
+    (void)state;
+    assert_int_equal(column_of("SyntaxError", "Unexpected token ';'", "let x = ;"), 9);
+    assert_int_equal(column_of("SyntaxError", "Unexpected token ';'. More 'x'", "let x = ;"), 9);
+    assert_int_equal(
+        column_of("SyntaxError", "Unexpected identifier 'bar'", "'\xf0\x9f\x98\x80\xc3\xa4' bar"),
+        7);
+    assert_int_equal(column_of("SyntaxError", "Unexpected number '2'", "let y = 2 2"), 0);
+    assert_int_equal(column_of("SyntaxError", "Unexpected token ';'", "let x ="), 0);
+    assert_int_equal(column_of("SyntaxError", "Unexpected token '", "let ' ="), 0);
+    assert_int_equal(column_of("SyntaxError", "Unexpected token ''", "let ' ="), 0);
+    assert_int_equal(column_of("SyntaxError", "Unexpected end of script", "let"), 0);
+    assert_int_equal(column_of("TypeError", "Unexpected token ';'", "let x = ;"), 0);
+}
+
 static void the_line_of_an_error_is_found(void **state)
 {
     char long_line[1000];
@@ -448,6 +478,7 @@ int main(void)
         cmocka_unit_test(output_is_kept_up_to_its_limit_and_then_counted),
         cmocka_unit_test(a_stated_error_replaces_what_the_cell_said),
         cmocka_unit_test(the_line_of_an_error_is_found),
+        cmocka_unit_test(the_column_of_what_was_unexpected_is_found),
         cmocka_unit_test(every_status_has_a_name),
         cmocka_unit_test(a_caller_with_an_older_struct_gets_what_it_has_room_for),
     };

@@ -431,11 +431,29 @@ static void values_keep_their_identity_there_and_back(void **state)
     vial_result_free(second);
 }
 
+/* The kernel brings the account of a running process up to date at its ticks only: a run shorter than
+ * one must not seem to have used nothing. */
+static void short_runs_have_used_something(void **state)
+{
+    struct vial_usage usage = VIAL_USAGE_INIT;
+    struct vial_result *result;
+    int i;
+
+    (void)state;
+    for (i = 0; i < 200; i++) {
+        result = helper_run(engine, "1", NULL);
+        vial_result_usage(result, &usage);
+        assert_true(usage.cpu_us > 0);
+        vial_result_free(result);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_come_back_as_json),
         cmocka_unit_test(values_keep_their_identity_there_and_back),
+        cmocka_unit_test(short_runs_have_used_something),
         cmocka_unit_test(a_value_is_rendered_when_asked_for),
         cmocka_unit_test(the_language_can_be_given),
         cmocka_unit_test(a_large_value_comes_whole),
