@@ -32,6 +32,13 @@ show() {
 say "A value: the last expression, promises awaited, with the host's JSON as \`input\`"
 show 0 run --input '{"rows": [3, 1, 2]}' -e 'input.rows.toSorted().map(x => ({x, square: x * x}))'
 
+say "TypeScript, modules, files and values that JSON does not have"
+show 0 run -e 'import { createHash } from "node:crypto"; import fs from "node:fs/promises";
+type Entry = { name: string; hash: string };
+await fs.writeFile("note.txt", "hello");
+const entry: Entry = { name: "note.txt", hash: createHash("sha256").update(await fs.readFile("note.txt")).digest("hex") };
+export default new Map([["entry", entry], ["size", (await fs.stat("note.txt")).size as number]]);'
+
 say "Output arrives while the program runs"
 show 0 run examples/countdown.js
 

@@ -2,7 +2,7 @@
 
 VIAL_BUILD names the build directory (default: build). A test that takes the fixture `vial` runs as who we
 are; one that is marked `everyone` runs a second time as an unprivileged user when we are root. A test that
-is marked `slow` is left out of the sanitizer build.
+is marked `slow` or `guest` is left out of the sanitizer build.
 """
 
 import ctypes
@@ -28,6 +28,7 @@ ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: is left out of the sanitizer build")
+    config.addinivalue_line("markers", "guest: is about what runs in the cell, which has no sanitizers")
     config.addinivalue_line("markers", "everyone: runs also as a plain user when we are root")
 
 

@@ -10,6 +10,8 @@ import tempfile
 
 import pytest
 
+pytestmark = pytest.mark.guest
+
 
 class Fails:
     """What an error must be like: only what is given is compared; texts are parts of what is there."""

@@ -5,6 +5,8 @@ import pytest
 import surface_cases
 from test_web import WEB, differences
 
+pytestmark = pytest.mark.guest
+
 NODE = [group for group in surface_cases.groups() if group not in WEB]
 ABSENT = ["child_process", "cluster", "dgram", "dns", "dns/promises", "http", "http2", "https", "inspector", "net",
           "readline", "repl", "sqlite", "test", "tls", "v8", "vm", "wasi", "worker_threads"]

@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.guest
+
 REPOSITORY = """
 interface Entity { readonly id: number }
 interface User extends Entity { name: string; email?: string; role: Role }

@@ -9,6 +9,8 @@ import struct
 
 import pytest
 
+pytestmark = pytest.mark.guest
+
 
 def b64(data):
     return base64.b64encode(data).decode()

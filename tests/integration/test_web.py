@@ -8,6 +8,8 @@ import pytest
 
 import surface_cases
 
+pytestmark = pytest.mark.guest
+
 WEB = ["clone", "encoding", "events_web", "fetch", "performance", "streams_web", "subtle", "url"]
 
 
