@@ -355,16 +355,11 @@ function cborBuffer(buffer, offset, length, depth) {
 function cborArray(target, depth) {
     const { length } = target;
     let holes = 0;
-    if (length > valueBytesMax) {
-        const keys = objectKeys(target);
-        holes = length - keys.length;
-        if (keys.length > valueBytesMax) {
+    for (let i = 0; i < length && holes === 0; i++) {
+        if (i > valueBytesMax) { /* so many members, of a byte at least */
             refuseSize(`more than ${valueBytesMax}`);
         }
-    } else {
-        for (let i = 0; i < length; i++) {
-            holes += hasOwn(target, i) ? 0 : 1;
-        }
+        holes += hasOwn(target, i) ? 0 : 1;
     }
     if (holes > 0) {
         return cborSparse(target, length, depth);

@@ -181,6 +181,9 @@ const hooks = {
     },
 
     turn() {
+        if (taskCount > 0) { /* what was found to do may be done in this very turn */
+            isIdleSaid = false;
+        }
         runTask();
     },
 
