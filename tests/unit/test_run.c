@@ -431,8 +431,8 @@ static void values_keep_their_identity_there_and_back(void **state)
     vial_result_free(second);
 }
 
-/* The kernel brings the account of a running process up to date at its ticks only: a run shorter than
- * one must not seem to have used nothing. */
+/* The kernel brings the account of a running process up to date at its ticks only: a run shorter
+ * than one must not seem to have used nothing. */
 static void short_runs_have_used_something(void **state)
 {
     struct vial_usage usage = VIAL_USAGE_INIT;
