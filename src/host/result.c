@@ -242,6 +242,7 @@ static uint32_t column_of_token(const char *message, const char *line)
     if (found == NULL || memmem(found + 1, strlen(found + 1), open + 1, len) != NULL) {
         return 0;
     }
+    found -= found > line && found[-1] == '\'' ? 1 : 0; /* a string begins with its quote */
     for (p = line; p < found; p++) {
         unsigned char c = (unsigned char)*p;
 

@@ -584,8 +584,8 @@ def test_columns_are_those_of_the_source(vial, lib):
 
 
 SYNTAX = [
-    ("in a body", "export {};\nlet x = ;", "Unexpected token ';'", 2, None),
-    ("in a function", "export function f() {\n  return 1 +;\n}", "Unexpected token ';'", 2, None),
+    ("in a body", "export {};\nlet x = ;", "Unexpected token ';'", 2, 9),
+    ("in a function", "export function f() {\n  return 1 +;\n}", "Unexpected token ';'", 2, 13),
     ("in an import", "\nimport {a,, b} from './b.js'", "Unexpected ','", 2, 10),
     ("in an export", "let a; export {a b}", "Unexpected", 1, 18),
     ("declared twice", "import {b} from './b.js';\nlet b", "'b'", 2, None),
@@ -595,12 +595,12 @@ SYNTAX = [
     ("exported and not declared", "export {}; export {nope}", "'nope'", 1, 20),
     ("return", "export {};\nreturn 1", "Return", 2, 1),
     ("yield", "export {}; yield 1", "yield", 1, 12),
-    ("import in a block", "export {};\n{ import './b.js' }", "import", 2, None),
-    ("export in a function", "export {};\nfunction f() { export let x }", "export", 2, None),
+    ("import in a block", "export {};\n{ import './b.js' }", "import", 2, 10),
+    ("export in a function", "export {};\nfunction f() { export let x }", "export", 2, 16),
     ("strict words", "export {};\nlet static = 1", "static", 2, None),
     ("a missing name", "\nimport {nope} from './b.js'", "'nope'", 2, 20),
     ("an unfinished import", "import {a} from", "import", 1, 1),
-    ("a comma after a default", "export default 1, 2", "", 1, None),
+    ("a comma after a default", "export default 1, 2", "", 1, 19),
 ]
 
 
