@@ -18,19 +18,19 @@ struct part {
     const char *help;
 };
 
-/* In this order: later parts compare with the floor, and cells made under load are not warmed up.
- */
+/* In this order: later parts compare with the floor, cells made under load are not warmed up, and
+ * those made while programs have modules are warmed up for them. */
 static const struct part PARTS[] = {
     {"floor", bench_floor, "fork, exit and wait of a bare process as large as the template"},
     {"hot", bench_hot, "1+1 in a fresh cell, from the call to the result"},
     {"hot_2kb", bench_hot_2kb, "the same for a script of 2 KB"},
-    {"hot_module", bench_hot_module, "a module with two imports"},
-    {"hot_require", bench_hot_require, "the same as a script with two requires"},
     {"memory", bench_memory, "private memory of an idle cell, and the template"},
     {"floor_throughput", bench_floor_throughput, "bare forks a second, two at a time"},
     {"throughput", bench_throughput, "runs a second, 1, 2 and 8 at a time"},
     {"cold", bench_cold, "a whole `vial run -e 1` process, beside `node -e 1`"},
     {"compute", bench_compute, "computing in a cell, with and without the JIT compiler"},
+    {"hot_module", bench_hot_module, "a module with two imports"},
+    {"hot_require", bench_hot_require, "the same as a script with two requires"},
     {"json_in", bench_json_in, "10 MB of JSON as input, beside node's JSON.parse"},
     {"json_out", bench_json_out, "10 MB returned, beside node's JSON.stringify"},
     {"machine", bench_machine, "what it was measured on"},
