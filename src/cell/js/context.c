@@ -124,6 +124,7 @@ static JSObjectRef evaluate_prelude(JSGlobalContextRef ctx, const char **ret_why
 {
     JSStringRef source = JSStringCreateWithUTF8CString(PRELUDE);
     JSStringRef url = JSStringCreateWithUTF8CString("vial:/prelude");
+    JSStringRef name = JSStringCreateWithUTF8CString("hooks");
     JSObjectRef native = JSObjectMake(ctx, NULL, NULL);
     JSValueRef hooks, exception = NULL;
     static char why[512];
@@ -140,8 +141,12 @@ static JSObjectRef evaluate_prelude(JSGlobalContextRef ctx, const char **ret_why
     hooks = surface_add_natives(ctx, native, ret_why) < 0
                 ? NULL
                 : JSEvaluateScript(ctx, source, native, url, 1, &exception);
+    if (hooks != NULL) { /* the prelude has left them there */
+        hooks = JSObjectGetProperty(ctx, native, name, NULL);
+    }
     JSStringRelease(source);
     JSStringRelease(url);
+    JSStringRelease(name);
     if (hooks == NULL || !JSValueIsObject(ctx, hooks)) {
         JSStringRef text = exception != NULL ? JSValueToStringCopy(ctx, exception, NULL) : NULL;
 

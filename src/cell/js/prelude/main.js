@@ -136,6 +136,11 @@ function installGlobals() {
     for (let i = 0; i < names.length; i++) {
         defineHidden(globalThis, names[i], guestTimers[names[i]]);
     }
+    /* Names are shortened when the program is built; these a guest can see. */
+    setName(Proxy, "Proxy");
+    setName(Performance, "Performance");
+    setName(Timeout, "Timeout");
+    setName(Immediate, "Immediate");
     mapSet(builtinPrototypes, Timeout.prototype, "Timeout");
     mapSet(builtinPrototypes, Immediate.prototype, "Immediate");
     installSurface();
@@ -351,4 +356,4 @@ function warmErrors() {
 }
 
 installGlobals();
-hooks;
+native.hooks = hooks;

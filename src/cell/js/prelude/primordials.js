@@ -323,6 +323,10 @@ function provenKind(object, name) {
     return name;
 }
 
+function setName(fn, name) {
+    defineProperty(fn, "name", { __proto__: null, value: name, configurable: true });
+}
+
 function defineHidden(object, key, value) {
     defineProperty(object, key, {
         __proto__: null, value, writable: true, enumerable: false, configurable: true,
