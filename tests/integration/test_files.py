@@ -405,3 +405,14 @@ def test_without_a_private_root_files_are_refused(vial, public_directory):
     done = subprocess.run([*prefix, public_directory / "vial", "run", "-e", "require('fs').existsSync('a')"],
                           capture_output=True, encoding="utf-8", check=False)
     assert (done.returncode, done.stdout) == (0, "false\n")
+
+
+def test_refusals_of_node_itself(vial):
+    assert vial.value("""
+        const fs = require("fs"); const codes = [];
+        const attempt = (f) => { try { f(); codes.push("done") } catch (error) { codes.push(error.code) } };
+        fs.writeFileSync("f", "1"); fs.symlinkSync("f", "l"); fs.mkdirSync("d");
+        attempt(() => fs.cpSync("f", "f")); attempt(() => fs.cpSync("f", "l")); attempt(() => fs.rmSync("d"));
+        attempt(() => fs.cpSync("d", "e")); attempt(() => fs.cpSync("d", "d/in", {recursive: true}));
+        codes.push(fs.readFileSync("f", "utf8")); codes""") == [
+            "ERR_FS_CP_EINVAL", "ERR_FS_CP_EINVAL", "ERR_FS_EISDIR", "ERR_FS_EISDIR", "ERR_FS_CP_EINVAL", "1"]

@@ -273,14 +273,14 @@ CYCLES = [
 # ---- kinds of sources ----
 
 KINDS = [
-    ("import.meta", "import.meta.url.startsWith('vial:') && import.meta.main", {}, True),
+    ("import.meta", "import.meta.url === `file://${process.argv[1]}` && import.meta.main", {}, True),
     ("import.meta of a module", "import m from './x/lib.js'; [m.url, m.main, m.filename, m.dirname]",
-     {"./x/lib.js": "export default import.meta"}, ["vial:./x/lib.js", False, "./x/lib.js", "./x"]),
+     {"./x/lib.js": "export default import.meta"}, ["file:///home/vial/x/lib.js", False, "/home/vial/x/lib.js", "/home/vial/x"]),
     ("import.meta is one object", "import.meta === import\n.\nmeta && import.meta.x === undefined", {}, True),
     ("import.meta can be written to", "import.meta.x = 5; import.meta.x", {}, 5),
     ("import.meta.resolve", "import r from './x/lib.js'; r",
      {"./x/lib.js": "export default [import.meta.resolve('./y.js'), import.meta.resolve('z')]"},
-     ["vial:./x/y.js", "vial:z"]),
+     ["file:///home/vial/x/y.js", "file:///home/vial/node_modules/z"]),
     ("a default export is the value", "export default {a: 1}; 5", {}, {"a": 1}),
     ("a default promise is awaited", "export default Promise.resolve(3)", {}, 3),
     ("else the last expression", "export const x = 1; x + 1", {}, 2),

@@ -117,3 +117,29 @@ def test_rejections_are_still_noticed_with_async_context(vial):
     code = ("const { AsyncLocalStorage } = require('async_hooks'); new AsyncLocalStorage().run(1, () => {});"
             "Promise.reject(new TypeError('lost')); setTimeout(() => {}, 5)")
     assert vial.result("-e", code)["error"]["message"] == "lost"
+
+
+def test_names_of_the_language_that_a_program_takes_for_itself(vial):
+    """A top-level class is visible to all scripts of a realm; the surface must not see it."""
+    value = vial.value("""
+        class Map { constructor(width) { this.width = width } } class Set {} class Symbol {} class Math {}
+        class TypeError {} class String {} class Object {} class Array {} class Number {} class Function {}
+        new AbortController().signal.addEventListener("abort", () => 0);
+        require("assert").deepStrictEqual({a: [1]}, {a: [1]});
+        let thrown; try { new URL("bad") } catch (error) { thrown = error.message }
+        [new URL("http://a/b?c=d").searchParams.get("c"), Buffer.from("x").toString("hex"), thrown.slice(0, 11),
+            require("crypto").createHash("md5").update("x").digest("hex").slice(0, 4), new Map(3).width]""")
+    assert value == ["d", "78", "Invalid URL", "9dd4", 3]
+
+
+def test_what_programs_take_apart_to_find_themselves(vial):
+    assert vial.value("[__filename, __dirname]") == ["/home/vial/[eval]", "/home/vial"]
+    assert vial.value("import { fileURLToPath } from 'node:url'; import path from 'node:path';"
+                      "export default path.dirname(fileURLToPath(import.meta.url))") == "/home/vial"
+    assert vial.value("export default import.meta.url === `file://${process.argv[1]}`") is True
+
+
+def test_all_of_a_stream_at_once(vial):
+    assert vial.value("import { text, json } from 'node:stream/consumers'; import { Readable } from 'node:stream';"
+                      "export default [await text(Readable.from(['a', 'b'])), await json(Readable.from(['[1]']))]"
+                      ) == ["ab", [1]]

@@ -45,7 +45,8 @@ static const char *const MODULES[][2] = {
     {"./d.js", "import './e.js'; export default import.meta.url;"},
     {"./e.js", "import {f} from './b.js'; export function g(x) { return f && x }"},
 };
-static const char MODULE_VALUE[] = "[1,1,2,\"./c.jsvial:./d.js\",\"vial:./d.js\"]";
+static const char MODULE_VALUE[] =
+    "[1,1,2,\"./c.jsfile:///home/vial/d.js\",\"file:///home/vial/d.js\"]";
 
 /* Small, and with a bit of everything that programs have. */
 static const char TYPICAL[] =

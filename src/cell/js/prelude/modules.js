@@ -73,6 +73,8 @@ const NAMES_SHOWN_MAX = 20; /* of modules, in a message */
 const SPECIFIER_UNITS_MAX = 200; /* likewise */
 
 const URL_PREFIX = "vial:";
+const HOME_PATH = "/home/vial/";
+const { encodeURI: encodeUri } = globalThis;
 const JSON_SUFFIX = ".json";
 const NODE_PREFIX = "node:";
 const REQUIRE_SUFFIXES = listOf(["", ".js", ".cjs", ".mjs", ".json", "/index.js"]);

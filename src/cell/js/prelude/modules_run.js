@@ -4,20 +4,32 @@
 /* ---- running a module ---- */
 
 function makeMeta(record) {
-    const { name } = record;
     const referrer = referrerOf(record);
-    const meta = { __proto__: null, dirname: ".", filename: name, main: record.isMain };
+    const filename = record.isMain ? mainPath() : modulePath(record.name);
+    const meta = { __proto__: null, dirname: folderOf(filename), filename, main: record.isMain };
     meta.resolve = (specifier) => {
         const text = `${specifier}`;
         const resolved = resolveName(text, referrer, undefined);
-        return stringStartsWith(resolved, NODE_PREFIX) ? resolved : URL_PREFIX + resolved;
+        return stringStartsWith(resolved, NODE_PREFIX) ? resolved : urlOfPath(modulePath(resolved));
     };
-    meta.url = URL_PREFIX + name;
-    const slash = stringLastIndexOf(name, "/");
-    if (slash > 0) {
-        meta.dirname = stringSlice(name, 0, slash);
-    }
+    meta.url = urlOfPath(filename);
     return meta;
+}
+
+/* Where a module would be if modules were files; programs take such names apart. */
+function modulePath(name) {
+    return stringStartsWith(name, "./") ? HOME_PATH + stringSlice(name, 2)
+        : `${HOME_PATH}node_modules/${name}`;
+}
+
+function mainPath() {
+    return HOME_PATH + stringSlice(sourceName, stringLastIndexOf(sourceName, "/") + 1);
+}
+
+const unusualInPaths = /[^\w.\-/~!$&'()*+,;=:@[\]]/;
+
+function urlOfPath(path) {
+    return `file://${regexpExec(unusualInPaths, path) === null ? path : encodeUri(path)}`;
 }
 
 /* What a module gives its exports to, once. */
@@ -528,6 +540,8 @@ function installModules() {
     const require = makeRequire(undefined);
     defineHidden(guestModule, "require", require);
     defineHidden(globalThis, "require", require);
+    defineLazily(globalThis, "__filename", mainPath);
+    defineLazily(globalThis, "__dirname", () => folderOf(mainPath()));
     defineHidden(globalThis, "module", guestModule);
     defineHidden(globalThis, "exports", guestModule.exports);
 }
@@ -574,6 +588,8 @@ function runMain(kind) {
     }
     deleteProperty(globalThis, "module");
     deleteProperty(globalThis, "exports");
+    deleteProperty(globalThis, "__filename");
+    deleteProperty(globalThis, "__dirname");
     const record = makeRecord(sourceName, KIND_ES, MAIN_INDEX);
     record.isMain = true;
     mainRecord = record;

@@ -80,6 +80,7 @@ const surfaceModules = {
     punycode: "node/punycode",
     querystring: "node/querystring",
     stream: "node/stream",
+    "stream/consumers": "node/stream_consumers",
     "stream/promises": "node/stream_promises",
     "stream/web": "node/stream_web",
     string_decoder: "node/string_decoder",
@@ -125,6 +126,7 @@ const surfaceTools = {
     builtinNames: objectKeys(surfaceModules).concat(objectKeys(absentModules)),
     console: guestConsole,
     createRequire: () => makeRequire(undefined),
+    es: { __proto__: null }, /* the names of the language, as they were */
     fail: recordFailure,
     formatArguments,
     g: ownGlobals,
@@ -269,6 +271,10 @@ function defineLazily(object, name, find) {
 }
 
 function installSurface() {
+    const builtins = getOwnPropertyNames(globalThis);
+    for (let i = 0; i < builtins.length; i++) {
+        surfaceTools.es[builtins[i]] = ownData(globalThis, builtins[i]);
+    }
     const names = objectKeys(surfaceGlobals);
     for (let i = 0; i < names.length; i++) {
         defineLazily(ownGlobals, names[i], surfaceGlobal);

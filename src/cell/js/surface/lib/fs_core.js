@@ -6,7 +6,8 @@ const { Buffer } = require("buffer");
 const errors = require("./fs_errors.js");
 
 const {
-    OWNER, argumentType, argumentValue, files, outOfRange, systemError, toMode, toPath, withCode,
+    OWNER, argumentType, argumentValue, files, foundError, outOfRange, systemError, toMode, toPath,
+    withCode,
 } = errors;
 const { process: nativeProcess } = vial.native;
 
@@ -768,6 +769,8 @@ function copyEntry(from, to, options, pending) {
 }
 
 /* Checks what cp is asked to do; the pair to begin with. */
+const INODE = 6; /* in what files.stat gives */
+
 function beginCopy(from, to, options) {
     from = toPath(from, "src");
     to = toPath(to, "dest");
@@ -776,6 +779,11 @@ function beginCopy(from, to, options) {
     if (isDirectory && !options.recursive) {
         throw foundError("ERR_FS_EISDIR", "Path is a directory", "cp", 22, "EISDIR",
             `${from} is a directory (not copied)`, from);
+    }
+    const target = files.stat(to);
+    if (typeof target === "object" && target[INODE] === numbers[INODE]) { /* there is one device */
+        throw foundError("ERR_FS_CP_EINVAL", "Invalid src or dest", "cp", 22, "EINVAL",
+            "src and dest cannot be the same", to);
     }
     const inside = `${resolvePath(from).replace(/\/+$/, "")}/`;
     if (isDirectory && `${resolvePath(to)}/`.startsWith(inside)) {

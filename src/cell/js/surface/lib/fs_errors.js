@@ -187,6 +187,6 @@ function toMode(mode, otherwise, name = "mode") {
 const OWNER = 1000;
 
 module.exports = {
-    OWNER, argumentType, argumentValue, files, noFiles, outOfRange, receivedText, systemError, toMode,
+    OWNER, argumentType, argumentValue, files, foundError, noFiles, outOfRange, receivedText, systemError, toMode,
     toPath, withCode,
 };
