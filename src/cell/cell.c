@@ -326,7 +326,7 @@ static void cell_collect(struct buf *result)
         .fields_len = cell_start.fields_len,
         .bytes_max = cell_spec->disk_bytes_max,
         .send = cell_send_file};
-    uint32_t left[LEFT_COUNT];
+    uint32_t left[LEFT_COUNT] = {0};
     struct field f;
     int fd;
 
@@ -337,10 +337,11 @@ static void cell_collect(struct buf *result)
         (void)close(fd); /* the guest may have left none for us */
     }
     out.root = open(ROOT_WORK_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (out.root < 0) {
-        cell_die();
+    if (out.root < 0) { /* the guest may have taken the right to read it from itself */
+        left[LEFT_UNREADABLE] = 1;
+    } else {
+        files_collect(&out, left);
     }
-    files_collect(&out, left);
     if (field_add(result, FIELD_LEFT_OUT, left, sizeof(left), NULL) < 0) {
         cell_die();
     }

@@ -1,4 +1,5 @@
 /* main.c - the program: finds the command and calls it. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,10 +31,27 @@ static void print_help(FILE *to)
                       "  vial run -e '[1, 2, 3].map(x => x * x)'\n");
 }
 
+/* Whoever closes a standard descriptor would have the next thing that is opened take its number,
+ * and the output of guests go there. Opened the wrong way round, a use of them fails as it did. */
+static int hold_standard_descriptors(void)
+{
+    int fd;
+
+    for (fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     size_t i;
 
+    if (hold_standard_descriptors() < 0) {
+        return EXIT_OUR_FAILURE;
+    }
     if (argc < 2) {
         print_help(stderr);
         return EXIT_USAGE;

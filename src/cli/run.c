@@ -653,6 +653,7 @@ static int report(struct vial_result *result, const struct run_options *o, const
     size_t len;
     int code, status = vial_result_status(result);
 
+    code = keep_files(result, o); /* first: who reads our output may have gone */
     if (o->json) {
         text = vial_result_json(result, &len);
         if (text == NULL) {
@@ -676,7 +677,6 @@ static int report(struct vial_result *result, const struct run_options *o, const
         return cli_fail(
             EXIT_OUR_FAILURE, "output of the program was lost: %s", strerrordesc_np(output_errno));
     }
-    code = keep_files(result, o);
     if (code != 0) {
         return code;
     }
@@ -697,8 +697,12 @@ static int execute(const struct run_options *o, const struct vial_request *reque
     eo.quick = 1;
     eo.no_jit = (uint32_t)o->no_jit;
     eo.require = o->require[0] != '\0' ? o->require : NULL;
-    if (vial_engine_new(&eo, &engine, &err) < 0) {
-        return cli_fail_library(&err);
+    watch_signals();
+    r = vial_engine_new(&eo, &engine, &err);
+    if (r < 0 || interrupted) {
+        unwatch_signals();
+        vial_engine_free(engine);
+        return interrupted ? EXIT_CANCELLED : cli_fail_library(&err);
     }
     if (strcmp(vial_engine_level(engine), "filtered") == 0) {
         (void)fprintf(stderr,
@@ -708,12 +712,14 @@ static int execute(const struct run_options *o, const struct vial_request *reque
     r = vial_run_start(engine, request, &run, &err);
     if (r == 0) {
         current_run = run;
-        watch_signals();
+        if (interrupted) {
+            vial_run_cancel(run); /* it came before there was one */
+        }
         r = vial_run_wait(run, &result, &err);
-        unwatch_signals();
         current_run = NULL;
         vial_run_free(run);
     }
+    unwatch_signals();
     if (r < 0) {
         code = cli_fail_library(&err);
     } else {

@@ -290,6 +290,9 @@ void vial_engine_stats(struct vial_engine *e, struct vial_engine_stats *stats)
     struct vial_engine_stats s = VIAL_ENGINE_STATS_INIT;
     size_t n = stats->size < sizeof(s) ? stats->size : sizeof(s);
 
+    if (n <= sizeof(s.size)) {
+        return;
+    }
     (void)pthread_mutex_lock(&e->lock);
     s.ready_count = e->ready_count;
     s.busy_count = e->busy_count;

@@ -384,6 +384,9 @@ static void copy_sized(void *to, uint32_t to_size, const void *from, size_t from
 {
     size_t n = to_size < from_size ? to_size : from_size;
 
+    if (n <= sizeof(to_size)) {
+        return;
+    }
     memcpy((char *)to + sizeof(to_size), (const char *)from + sizeof(to_size), n - sizeof(to_size));
 }
 

@@ -648,10 +648,15 @@ static void note_modules(struct vial_engine *engine, const struct vial_run *run)
 int run_start_in(struct vial_engine *engine, const struct vial_request *request,
     const struct cell_spec *wanted, struct vial_run **ret, struct vial_error *err)
 {
-    struct vial_run *run = calloc(1, sizeof(*run));
-    size_t known = request->size < sizeof(run->request) ? request->size : sizeof(run->request);
+    struct vial_run *run;
+    size_t known;
     int r;
 
+    if (request == NULL || ret == NULL) {
+        return vial__fail(err, VIAL_E_INVALID, "a run needs a request and a place for it");
+    }
+    known = request->size < sizeof(run->request) ? request->size : sizeof(run->request);
+    run = calloc(1, sizeof(*run));
     if (run == NULL) {
         return vial__fail(err, VIAL_E_NOMEM, "no memory for a run");
     }
@@ -685,6 +690,9 @@ int run_start_in(struct vial_engine *engine, const struct vial_request *request,
 int vial_run_start(struct vial_engine *engine, const struct vial_request *request,
     struct vial_run **ret, struct vial_error *err)
 {
+    if (engine == NULL) {
+        return vial__fail(err, VIAL_E_INVALID, "a run needs an engine");
+    }
     return run_start_in(engine, request, &engine->spec_default, ret, err);
 }
 

@@ -150,3 +150,10 @@ def test_lost_output_of_the_guest_is_our_failure_too(vial):
                               stderr=subprocess.PIPE, encoding="utf-8", timeout=60)
     assert done.returncode == 125
     assert "lost" in done.stderr
+
+
+def test_a_closed_stdout_is_our_failure_and_nobody_else_s_descriptor(vial):
+    done = subprocess.run(["sh", "-c", 'exec "$@" 1>&-', "sh", *map(str, vial.command("run", "-e", "console.log(1)"))],
+                          check=False, stderr=subprocess.PIPE, encoding="utf-8", timeout=60)
+    assert done.returncode == 125
+    assert "Bad file descriptor" in done.stderr

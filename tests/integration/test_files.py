@@ -416,3 +416,18 @@ def test_refusals_of_node_itself(vial):
         attempt(() => fs.cpSync("d", "e")); attempt(() => fs.cpSync("d", "d/in", {recursive: true}));
         codes.push(fs.readFileSync("f", "utf8")); codes""") == [
             "ERR_FS_CP_EINVAL", "ERR_FS_CP_EINVAL", "ERR_FS_EISDIR", "ERR_FS_EISDIR", "ERR_FS_CP_EINVAL", "1"]
+
+
+def test_a_directory_that_the_program_locked_is_left_out(vial):
+    result = vial.result("--out", "x", "-e", "require('fs').chmodSync('.', 0); 5")
+    assert (result["status"], result["value"], result["files"]) == ("ok", 5, [])
+    assert vial.is_root or result["files_left_out"]["unreadable"] == 1
+
+
+def test_outputs_are_kept_when_nobody_takes_our_output(vial, folder):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run(vial.command("run", "--out", "x", "--out-dir", folder, "-e",
+                                           "require('fs').writeFileSync('x', '1'); 5"), stdout=full, check=False,
+                              stderr=subprocess.PIPE, timeout=60)
+    assert done.returncode == 125
+    assert (folder / "x").read_text() == "1"

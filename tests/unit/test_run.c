@@ -448,12 +448,32 @@ static void short_runs_have_used_something(void **state)
     }
 }
 
+static void nonsense_of_the_caller_is_refused(void **state)
+{
+    struct vial_engine_stats stats = {.size = 0};
+    struct vial_usage usage = {.size = 3};
+    struct vial_request request = VIAL_REQUEST_INIT;
+    struct vial_result *result = helper_run(engine, "1", NULL);
+    struct vial_run *run = NULL;
+
+    (void)state;
+    assert_int_equal(vial_run_start(NULL, &request, &run, NULL), VIAL_E_INVALID);
+    assert_int_equal(vial_run_start(engine, NULL, &run, NULL), VIAL_E_INVALID);
+    assert_int_equal(vial_run_start(engine, &request, NULL, NULL), VIAL_E_INVALID);
+    vial_engine_stats(engine, &stats);
+    assert_int_equal(stats.run_count, 0);
+    vial_result_usage(result, &usage);
+    assert_int_equal(usage.cpu_us, 0);
+    vial_result_free(result);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_come_back_as_json),
         cmocka_unit_test(values_keep_their_identity_there_and_back),
         cmocka_unit_test(short_runs_have_used_something),
+        cmocka_unit_test(nonsense_of_the_caller_is_refused),
         cmocka_unit_test(a_value_is_rendered_when_asked_for),
         cmocka_unit_test(the_language_can_be_given),
         cmocka_unit_test(a_large_value_comes_whole),
