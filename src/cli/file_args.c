@@ -267,31 +267,65 @@ static int open_parent(int dir, const char *name, const char **ret_base)
     return at;
 }
 
-static int create(int parent, const char *base, unsigned mode, int force)
+/* Gives the finished file its name. */
+static int publish(int parent, const char *part, const char *base, int force)
 {
-    int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    int fd = openat(parent, base, flags, (mode & EXECUTABLE) != 0 ? 0777 : 0666);
+    int r;
 
-    if (fd < 0 && errno == EEXIST && force && unlinkat(parent, base, 0) == 0) {
-        fd = openat(parent, base, flags, (mode & EXECUTABLE) != 0 ? 0777 : 0666);
+    if (force) {
+        return renameat(parent, part, parent, base);
     }
-    return fd;
+    r = renameat2(parent, part, parent, base, RENAME_NOREPLACE);
+    if (r < 0 &&
+        errno == EINVAL) { /* not every file system can; links are never made over a file */
+        r = linkat(parent, part, parent, base, 0);
+        return r < 0 ? r : unlinkat(parent, part, 0);
+    }
+    return r;
+}
+
+/* Writes under another name first: a disk that is full must not cost what was there. */
+static int write_beneath(int parent, const char *base, const struct vial_file *file, int force)
+{
+    unsigned mode = (file->mode & EXECUTABLE) != 0 ? 0777 : 0666;
+    char part[64];
+    int fd, r, saved;
+
+    if (!force && faccessat(parent, base, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+        errno = EEXIST; /* said before anything is written; publish looks again */
+        return -1;
+    }
+    (void)snprintf(part, sizeof(part), ".vial-%d.part", (int)getpid());
+    fd = openat(parent, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    if (fd < 0) {
+        return -1;
+    }
+    r = fd_write_all(fd, file->bytes, file->len);
+    saved = errno;
+    if (close(fd) < 0 && r == 0) {
+        r = -1;
+        saved = errno;
+    }
+    if (r == 0) {
+        r = publish(parent, part, base, force);
+        saved = errno;
+    }
+    if (r < 0) {
+        (void)unlinkat(parent, part, 0);
+    }
+    errno = saved;
+    return r;
 }
 
 static int write_file(const struct vial_file *file, int dir, const char *dir_name, int force)
 {
     const char *base = file->name;
     int parent = open_parent(dir, file->name, &base);
-    int fd = parent >= 0 ? create(parent, base, file->mode, force) : -1;
-    int r = fd >= 0 ? fd_write_all(fd, file->bytes, file->len) : -1;
+    int r = parent >= 0 ? write_beneath(parent, base, file, force) : -1;
     int saved = errno;
 
     if (parent >= 0) {
         (void)close(parent);
-    }
-    if (fd >= 0 && close(fd) < 0 && r == 0) {
-        r = -1;
-        saved = errno;
     }
     if (r == 0) {
         return 0;

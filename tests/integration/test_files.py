@@ -431,3 +431,18 @@ def test_outputs_are_kept_when_nobody_takes_our_output(vial, folder):
                               stderr=subprocess.PIPE, timeout=60)
     assert done.returncode == 125
     assert (folder / "x").read_text() == "1"
+
+
+def test_a_disk_that_is_full_does_not_cost_what_was_there(vial, folder):
+    if not vial.is_root:
+        pytest.skip("only root can mount a small file system")
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "small", folder], check=True)
+    try:
+        (folder / "x").write_text("precious")
+        done = vial("run", "--force", "--out", "x", "--out-dir", folder, "-e",
+                    "require('fs').writeFileSync('x', Buffer.alloc(3 << 20)); 0")
+        assert done.returncode == 125
+        assert [path.name for path in folder.iterdir()] == ["x"]
+        assert (folder / "x").read_text() == "precious"
+    finally:
+        subprocess.run(["umount", folder], check=True)
