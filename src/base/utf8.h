@@ -6,6 +6,7 @@
 #define VIAL_BASE_UTF8_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* 1 when all of text is UTF-8, else 0 with the offset of the first sequence that is not;
  * ret_bad_offset may be NULL and is written only then. */
@@ -20,6 +21,9 @@ int utf8_sequence(const char *text, size_t len);
 /* The number of bytes that [p, end) begins with which stand for themselves in a JSON string as in
  * any other text: printable ASCII but for the double quote and the backslash. */
 size_t utf8_plain_run(const char *p, const char *end);
+
+/* Writes a character, below 0x110000, as UTF-8; how many bytes that took, 1 to 4. */
+size_t utf8_put(char *out, uint32_t c);
 
 /* 1 when no byte has its highest bit set. */
 int utf8_is_ascii(const char *text, size_t len);

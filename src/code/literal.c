@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 static int hex_digit(char c)
 {
     if (c >= '0' && c <= '9') {
@@ -72,27 +74,8 @@ static size_t take_low_half(const char *p, const char *end, uint32_t *character)
 static int add_character(struct buf *out, uint32_t c)
 {
     char bytes[4];
-    size_t n = 1;
 
-    if (c < 0x80) {
-        bytes[0] = (char)c;
-    } else if (c < 0x800) {
-        bytes[0] = (char)(0xc0 | c >> 6);
-        bytes[1] = (char)(0x80 | (c & 0x3f));
-        n = 2;
-    } else if (c < 0x10000) {
-        bytes[0] = (char)(0xe0 | c >> 12);
-        bytes[1] = (char)(0x80 | (c >> 6 & 0x3f));
-        bytes[2] = (char)(0x80 | (c & 0x3f));
-        n = 3;
-    } else {
-        bytes[0] = (char)(0xf0 | c >> 18);
-        bytes[1] = (char)(0x80 | (c >> 12 & 0x3f));
-        bytes[2] = (char)(0x80 | (c >> 6 & 0x3f));
-        bytes[3] = (char)(0x80 | (c & 0x3f));
-        n = 4;
-    }
-    return buf_add(out, bytes, n, NULL);
+    return buf_add(out, bytes, utf8_put(bytes, c), NULL);
 }
 
 /* The bytes of a line break, which a backslash takes out of a string, or 0. */

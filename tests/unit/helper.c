@@ -100,6 +100,20 @@ struct vial_result *helper_run(
     return result;
 }
 
+void helper_expect(struct vial_engine *engine, const char *source, const char *value)
+{
+    struct vial_result *result = helper_run(engine, source, NULL);
+    const char *found = vial_result_value(result, NULL);
+
+    if (vial_result_status(result) != VIAL_STATUS_OK || found == NULL ||
+        strcmp(found, value) != 0) {
+        (void)fprintf(
+            stderr, "%s\nis not %s but %s\n", source, value, vial_result_json(result, NULL));
+        abort();
+    }
+    vial_result_free(result);
+}
+
 int helper_status(struct vial_engine *engine, const char *source, const struct vial_limits *limits)
 {
     struct vial_request request = VIAL_REQUEST_INIT;

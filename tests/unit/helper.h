@@ -45,6 +45,9 @@ struct vial_result *helper_run(
 /* The same, for a caller that only wants to know how it ended: the status, or a negative code. */
 int helper_status(struct vial_engine *engine, const char *source, const struct vial_limits *limits);
 
+/* Runs a source that must end well and have this value, as JSON; aborts with both when not. */
+void helper_expect(struct vial_engine *engine, const char *source, const char *value);
+
 /* Descriptors open in this process. */
 unsigned helper_fds_count(void);
 

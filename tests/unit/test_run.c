@@ -39,25 +39,16 @@ static int stop_engine(void **state)
     return 0;
 }
 
-static void assert_value(const char *source, const char *value)
-{
-    struct vial_result *result = helper_run(engine, source, NULL);
-
-    assert_string_equal(vial_status_name(vial_result_status(result)), "ok");
-    assert_string_equal(vial_result_value(result, NULL), value);
-    vial_result_free(result);
-}
-
 static void values_come_back_as_json(void **state)
 {
     struct vial_result *result;
     size_t len = 99;
 
     (void)state;
-    assert_value("1 + 1", "2");
-    assert_value("({a: [1, 'x', null, true]})", "{\"a\":[1,\"x\",null,true]}");
-    assert_value("await new Promise(r => setTimeout(() => r('late'), 5))", "\"late\"");
-    assert_value("__return([1]); 2", "[1]");
+    helper_expect(engine, "1 + 1", "2");
+    helper_expect(engine, "({a: [1, 'x', null, true]})", "{\"a\":[1,\"x\",null,true]}");
+    helper_expect(engine, "await new Promise(r => setTimeout(() => r('late'), 5))", "\"late\"");
+    helper_expect(engine, "__return([1]); 2", "[1]");
     result = helper_run(engine, "undefined", NULL);
     assert_int_equal(vial_result_status(result), VIAL_STATUS_OK);
     assert_null(vial_result_value(result, &len));
@@ -232,7 +223,7 @@ static void each_limit_has_its_status(void **state)
         assert_string_equal(error.name, rows[i].name);
         assert_non_null(strstr(error.hint != NULL ? error.hint : error.message, rows[i].hint));
         vial_result_free(result);
-        assert_value("'still here'", "\"still here\"");
+        helper_expect(engine, "'still here'", "\"still here\"");
     }
 }
 
@@ -350,8 +341,8 @@ static void chance_differs_between_runs(void **state)
 static void nothing_of_a_run_is_left_for_the_next(void **state)
 {
     (void)state;
-    assert_value("globalThis.mark = 1; Array.prototype.mark = 2; 3", "3");
-    assert_value("typeof globalThis.mark + typeof [].mark", "\"undefinedundefined\"");
+    helper_expect(engine, "globalThis.mark = 1; Array.prototype.mark = 2; 3", "3");
+    helper_expect(engine, "typeof globalThis.mark + typeof [].mark", "\"undefinedundefined\"");
 }
 
 static void a_cell_with_other_limits_is_made_for_the_run(void **state)
@@ -387,7 +378,7 @@ static void a_process_that_is_killed_from_outside_has_crashed(void **state)
     assert_non_null(strstr(error.message, "SIGKILL"));
     vial_result_free(result);
     vial_run_free(run);
-    assert_value("1", "1");
+    helper_expect(engine, "1", "1");
 }
 
 /* What one run returns becomes the input of the next, which returns it again. */

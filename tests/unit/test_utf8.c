@@ -161,6 +161,39 @@ static void a_plain_run_ends_at_each_byte_that_is_not_plain(void **state)
     assert_int_equal(utf8_plain_run(text, text), 0);
 }
 
+static void what_is_written_is_read_again(void **state)
+{
+    char bytes[4];
+    uint32_t c;
+    size_t n;
+
+    (void)state;
+    for (c = 0; c < 0x110000; c++) {
+        n = utf8_put(bytes, c);
+        if (c < 0xd800 || c > 0xdfff) {
+            assert_int_equal(utf8_sequence(bytes, n), (int)n);
+        }
+        assert_int_equal(utf8_is_ascii(bytes, n), c < 0x80);
+    }
+}
+
+static void one_byte_above_ascii_is_seen_at_every_offset(void **state)
+{
+    char text[40];
+    size_t i;
+
+    (void)state;
+    memset(text, 'x', sizeof(text));
+    assert_int_equal(utf8_is_ascii(text, sizeof(text)), 1);
+    assert_int_equal(utf8_is_ascii(text, 0), 1);
+    for (i = 0; i < sizeof(text); i++) {
+        text[i] = (char)0x80;
+        assert_int_equal(utf8_is_ascii(text, sizeof(text)), 0);
+        assert_int_equal(utf8_is_ascii(text, i), 1);
+        text[i] = 'x';
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +203,8 @@ int main(void)
         cmocka_unit_test(a_sequence_may_straddle_any_word),
         cmocka_unit_test(nothing_is_valid),
         cmocka_unit_test(a_plain_run_ends_at_each_byte_that_is_not_plain),
+        cmocka_unit_test(what_is_written_is_read_again),
+        cmocka_unit_test(one_byte_above_ascii_is_seen_at_every_offset),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

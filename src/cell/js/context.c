@@ -68,48 +68,6 @@ static JSValueRef native_proxy_target(JSContextRef ctx, JSObjectRef function, JS
     return target != NULL ? (JSValueRef)target : JSValueMakeNull(ctx);
 }
 
-/* The UTF-8 bytes of a string. */
-static JSValueRef native_utf8(JSContextRef ctx, JSObjectRef function, JSObjectRef self, size_t argc,
-    const JSValueRef argv[], JSValueRef *exception)
-{
-    struct buf text = {.max = SIZE_MAX / 4};
-    JSStringRef string = argc > 0 ? JSValueToStringCopy(ctx, argv[0], exception) : NULL;
-    JSValueRef bytes = NULL;
-
-    (void)function;
-    (void)self;
-    if (string != NULL && js_string_to_utf8(string, &text) == 0) {
-        bytes = js_bytes_make(ctx, text.data, text.len);
-    }
-    if (string != NULL) {
-        JSStringRelease(string);
-    }
-    buf_release(&text);
-    return bytes != NULL ? bytes : JSValueMakeUndefined(ctx);
-}
-
-/* The string of UTF-8 bytes that the host has checked. */
-static JSValueRef native_text(JSContextRef ctx, JSObjectRef function, JSObjectRef self, size_t argc,
-    const JSValueRef argv[], JSValueRef *exception)
-{
-    JSValueRef value = NULL;
-    JSStringRef string;
-    char *bytes = NULL;
-    size_t len = 0;
-
-    (void)function;
-    (void)self;
-    (void)exception;
-    if (argc > 0 && js_bytes(ctx, argv[0], &bytes, &len) == 0) {
-        string = js_string_from_utf8(len > 0 ? bytes : "", len);
-        value = string != NULL ? JSValueMakeString(ctx, string) : NULL;
-        if (string != NULL) {
-            JSStringRelease(string);
-        }
-    }
-    return value != NULL ? value : JSValueMakeUndefined(ctx);
-}
-
 static void add_native(
     JSContextRef ctx, JSObjectRef object, const char *name, JSObjectCallAsFunctionCallback function)
 {
@@ -132,8 +90,6 @@ static JSObjectRef evaluate_prelude(JSGlobalContextRef ctx, const char **ret_why
     add_native(ctx, native, "write", native_write);
     add_native(ctx, native, "now", native_now);
     add_native(ctx, native, "proxyTarget", native_proxy_target);
-    add_native(ctx, native, "utf8", native_utf8);
-    add_native(ctx, native, "text", native_text);
     js_files_add(ctx, native);
     js_modules_add(ctx, native);
     js_process_add(ctx, native);

@@ -49,9 +49,6 @@ JSStringRef js_string_from_utf8(const char *bytes, size_t len);
 /* The bytes of a Uint8Array: 0, or -1 when value is none. They live as long as it does. */
 int js_bytes(JSContextRef ctx, JSValueRef value, char **ret_bytes, size_t *ret_len);
 
-/* A Uint8Array with a copy of the bytes; NULL without memory. */
-JSValueRef js_bytes_make(JSContextRef ctx, const char *bytes, size_t len);
-
 /* Appends a JavaScript string as UTF-8; half a surrogate pair becomes U+FFFD. 0, or -1. */
 int js_string_to_utf8(JSStringRef string, struct buf *out);
 

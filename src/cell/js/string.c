@@ -61,30 +61,6 @@ JSStringRef js_string_from_utf8(const char *bytes, size_t len)
     return string;
 }
 
-static size_t utf8_put(char *out, uint32_t c)
-{
-    if (c < 0x80) {
-        out[0] = (char)c;
-        return 1;
-    }
-    if (c < 0x800) {
-        out[0] = (char)(0xc0 | c >> 6);
-        out[1] = (char)(0x80 | (c & 0x3f));
-        return 2;
-    }
-    if (c < 0x10000) {
-        out[0] = (char)(0xe0 | c >> 12);
-        out[1] = (char)(0x80 | (c >> 6 & 0x3f));
-        out[2] = (char)(0x80 | (c & 0x3f));
-        return 3;
-    }
-    out[0] = (char)(0xf0 | c >> 18);
-    out[1] = (char)(0x80 | (c >> 12 & 0x3f));
-    out[2] = (char)(0x80 | (c >> 6 & 0x3f));
-    out[3] = (char)(0x80 | (c & 0x3f));
-    return 4;
-}
-
 /* Long text is nearly always ASCII, which the engine keeps in bytes and copies at the speed of
  * memory; the general way below has it widened first. 1: done. */
 static int copy_ascii(JSStringRef string, size_t n, struct buf *out)
@@ -156,19 +132,4 @@ int js_bytes(JSContextRef ctx, JSValueRef value, char **ret_bytes, size_t *ret_l
     *ret_bytes += *ret_bytes != NULL ? JSObjectGetTypedArrayByteOffset(ctx, object, NULL) : 0;
     *ret_len = JSObjectGetTypedArrayByteLength(ctx, object, NULL);
     return 0;
-}
-
-JSValueRef js_bytes_make(JSContextRef ctx, const char *bytes, size_t len)
-{
-    JSObjectRef object = JSObjectMakeTypedArray(ctx, kJSTypedArrayTypeUint8Array, len, NULL);
-    size_t got = 0;
-    char *to = NULL;
-
-    if (object == NULL || js_bytes(ctx, object, &to, &got) < 0 || got != len) {
-        return NULL;
-    }
-    if (len > 0 && to != NULL) {
-        memcpy(to, bytes, len);
-    }
-    return object;
 }

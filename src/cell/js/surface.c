@@ -255,30 +255,6 @@ static JSValueRef native_decode(JSContextRef ctx, JSObjectRef function, JSObject
 
 /* ---- text to bytes ---- */
 
-static size_t utf8_put(uint8_t *out, uint32_t c)
-{
-    if (c < 0x80) {
-        out[0] = (uint8_t)c;
-        return 1;
-    }
-    if (c < 0x800) {
-        out[0] = (uint8_t)(0xc0 | c >> 6);
-        out[1] = (uint8_t)(0x80 | (c & 0x3f));
-        return 2;
-    }
-    if (c < 0x10000) {
-        out[0] = (uint8_t)(0xe0 | c >> 12);
-        out[1] = (uint8_t)(0x80 | (c >> 6 & 0x3f));
-        out[2] = (uint8_t)(0x80 | (c & 0x3f));
-        return 3;
-    }
-    out[0] = (uint8_t)(0xf0 | c >> 18);
-    out[1] = (uint8_t)(0x80 | (c >> 12 & 0x3f));
-    out[2] = (uint8_t)(0x80 | (c >> 6 & 0x3f));
-    out[3] = (uint8_t)(0x80 | (c & 0x3f));
-    return 4;
-}
-
 /* The character at i, half a surrogate pair as U+FFFD; *ret_units is how many units it has. */
 static uint32_t character_at(const struct units *u, size_t i, size_t *ret_units)
 {
@@ -332,7 +308,7 @@ static size_t units_to_bytes(
             if (utf8_bytes_of(c) > out.len - n) {
                 break;
             }
-            n += utf8_put(out.bytes + n, c);
+            n += utf8_put((char *)out.bytes + n, c);
         } else if (encoding == ENCODING_UTF16LE) {
             if (out.len - n < 2) {
                 break;

@@ -37,6 +37,7 @@ const TAG_REGEXP = 21066;
 /* Shorter text is encoded here; for longer text a call of C is cheaper. */
 const SHORT_TEXT_UNITS = 24;
 
+const ENCODING_UTF8 = 0; /* as in surface.c */
 const TWO_32 = 4294967296;
 
 const typedArrayTags = {
@@ -118,7 +119,7 @@ function cborText(text) {
         }
         cborAt = start;
     }
-    const bytes = nativeUtf8(text);
+    const bytes = nativeEncode(ENCODING_UTF8, text);
     cborOctets(CBOR_TEXT, bytes, typedArrayLength(bytes));
 }
 
@@ -635,7 +636,8 @@ function decodeValue() {
     case CBOR_BYTES:
         return decodeCopy(count);
     case CBOR_TEXT:
-        return nativeText(decodeOctets(count));
+        decodeAt += count;
+        return nativeDecode(ENCODING_UTF8, decodeBytes, decodeAt - count, decodeAt, false);
     case CBOR_ARRAY:
         return decodeArray(count);
     case CBOR_MAP:

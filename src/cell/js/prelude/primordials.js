@@ -113,8 +113,8 @@ function flagsOf(expression) {
 }
 
 const {
-    write: nativeWrite, now: nativeNow, proxyTarget: nativeProxyTarget, utf8: nativeUtf8,
-    text: nativeText,
+    write: nativeWrite, now: nativeNow, proxyTarget: nativeProxyTarget, encode: nativeEncode,
+    decode: nativeDecode,
 } = native;
 
 /* Guests can build prototype chains without end out of proxies, so every walk along one stops. */
