@@ -1,0 +1,337 @@
+/* drive.c - see drive.h.
+ *
+ * The waiting thread sleeps on the cell's socket alone. All limits are deadlines of that sleep: the
+ * wall clock; the processor time, which cannot be used up before as much time has passed; and,
+ * where no cgroup watches memory, the next look at it. */
+#include "host/drive.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "host/meter.h"
+#include "host/result.h"
+#include "host/run_files.h"
+
+enum {
+    TOGETHER_US = 2000, /* how long a cell shares our processor, see drive_sit_together */
+    GONE_MS_MAX = 5000, /* a killed process is gone in this time, or the machine is in trouble */
+    FLOOD_FACTOR = 16,  /* output beyond so many times its limit ends the run */
+    RECEIVE_BYTES = 65536 + 8192, /* a whole frame of output or of a file */
+};
+
+void drive_sit_together(struct vial_run *run)
+{
+    int cpu = sched_getcpu();
+    cpu_set_t one;
+
+    if (cpu < 0 || cpu >= CPU_SETSIZE) {
+        return;
+    }
+    CPU_ZERO(&one);
+    CPU_SET((size_t)cpu, &one);
+    run->together = sched_setaffinity(run->engine->cells[run->cell].pid, sizeof(one), &one) == 0;
+}
+
+static void let_go(struct vial_run *run)
+{
+    if (run->together) {
+        (void)sched_setaffinity(
+            run->engine->cells[run->cell].pid, sizeof(run->engine->cpus), &run->engine->cpus);
+        run->together = 0;
+    }
+}
+void drive_kill(struct vial_run *run)
+{
+    (void)syscall(SYS_pidfd_send_signal, run->pidfd, SIGKILL, NULL, 0);
+}
+
+/* How the sleep ends: something can be read, or a limit has been reached. */
+enum event { EVENT_READ, EVENT_WALL, EVENT_CPU, EVENT_MEMORY };
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Sleeps until the cell says something or a limit is reached. */
+static enum event sleep_until_event(struct vial_run *run)
+{
+    struct cell *cell = &run->engine->cells[run->cell];
+    struct pollfd p = {.fd = cell->sock, .events = POLLIN};
+    uint64_t wall_end = run->started_us + run->limits.wall_ms_max * 1000ULL;
+    uint64_t cpu_max = run->limits.cpu_ms_max * 1000ULL;
+    uint64_t now = clock_now_us();
+    uint64_t cpu_next = run->started_us + cpu_max;
+    uint64_t until, used;
+    struct timespec left;
+    int n;
+
+    for (;;) {
+        until = min_u64(wall_end, cpu_next);
+        if (run->together) {
+            until = min_u64(until, run->started_us + TOGETHER_US);
+        }
+        if (meter_polls(cell)) {
+            until = min_u64(until, now + MEMORY_POLL_US);
+        }
+        left.tv_sec = (time_t)((until > now ? until - now : 0) / 1000000);
+        left.tv_nsec = (long)((until > now ? until - now : 0) % 1000000) * 1000;
+        n = ppoll(&p, 1, &left, NULL);
+        now = clock_now_us();
+        if (now >= run->started_us + TOGETHER_US) {
+            let_go(run);
+        }
+        if (now >= wall_end) {
+            return EVENT_WALL;
+        }
+        if (now >=
+            cpu_next) { /* one thread: what is left cannot be used up before as much time passed */
+            used = meter_cpu_us(cell);
+            if (used >= cpu_max) {
+                return EVENT_CPU;
+            }
+            cpu_next = now + (cpu_max - used);
+        }
+        if (meter_polls(cell) && now >= run->memory_next_us) {
+            run->memory_next_us = now + MEMORY_POLL_US;
+            used = meter_memory_bytes(cell);
+            run->memory_peak = used > run->memory_peak ? used : run->memory_peak;
+            if (used > run->limits.memory_bytes_max) {
+                return EVENT_MEMORY;
+            }
+        }
+        if (n > 0) { /* last: a cell that never stops talking must not keep us from looking */
+            return EVENT_READ;
+        }
+    }
+}
+
+/* Takes a piece of output; -1 when it is a flood. */
+static int take_output(struct vial_run *run, struct vial_result *result, const struct frame *f)
+{
+    int stream = f->type == FRAME_STDERR ? VIAL_STDERR : VIAL_STDOUT;
+    int i = stream == VIAL_STDERR;
+    uint64_t max = i ? run->limits.stderr_bytes_max : run->limits.stdout_bytes_max;
+    size_t kept = result_output(result, stream, f->payload, f->len);
+
+    if (kept > 0 && run->request.on_output != NULL) {
+        run->request.on_output(stream, f->payload, kept, run->request.user);
+    }
+    run->received[i] += f->len;
+    return run->received[i] / FLOOD_FACTOR > max ? -1 : 0;
+}
+
+enum heard { HEARD_MORE, HEARD_RESULT, HEARD_END, HEARD_NONSENSE, HEARD_FLOOD, HEARD_NOMEM };
+
+static enum heard heard_of(enum files_taken taken)
+{
+    return taken == FILES_TAKEN ? HEARD_MORE : taken == FILES_NOMEM ? HEARD_NOMEM : HEARD_NONSENSE;
+}
+
+/* Takes a result out of the receive buffer, which is the next run's again. */
+static enum heard take_result(struct vial_result *result, const struct frame *f)
+{
+    char *payload = malloc(f->len + 1);
+
+    if (payload == NULL) {
+        return HEARD_NOMEM;
+    }
+    memcpy(payload, f->payload, f->len);
+    payload[f->len] = '\0';
+    if (result_read(result, payload, f->len) < 0) {
+        free(payload);
+        return HEARD_NONSENSE;
+    }
+    return HEARD_RESULT;
+}
+
+/* Reads what the cell has sent and acts on every whole frame. */
+static enum heard listen_once(struct vial_run *run, struct vial_result *result)
+{
+    struct cell *cell = &run->engine->cells[run->cell];
+    enum heard heard = HEARD_MORE;
+    struct frame f;
+    size_t at = 0;
+    ssize_t n;
+    int r;
+
+    if (buf_reserve(&cell->in, RECEIVE_BYTES, NULL) < 0) {
+        return HEARD_NOMEM;
+    }
+    n = recv(
+        cell->sock, cell->in.data + cell->in.len, cell->in.capacity - cell->in.len, MSG_DONTWAIT);
+    if (n < 0) {
+        return errno == EAGAIN || errno == EINTR ? HEARD_MORE : HEARD_END;
+    }
+    if (n == 0) {
+        return HEARD_END;
+    }
+    cell->in.len += (size_t)n;
+    do {
+        r = frame_next(&cell->in, &at, &cell->phase, run->limits.value_bytes_max, &f);
+        if (r < 0 || (r == 0 && cell->phase == PHASE_DONE && at < cell->in.len)) {
+            return HEARD_NONSENSE; /* also anything behind the result */
+        }
+        if (r == 1 && f.type == FRAME_RESULT) {
+            heard = take_result(result, &f);
+        } else if (r == 1 && f.type == FRAME_FILE) {
+            heard = heard_of(files_take(result, &run->request, f.payload, f.len));
+        } else if (r == 1 && take_output(run, result, &f) < 0) {
+            heard = HEARD_FLOOD;
+        }
+    } while (r == 1 && (heard == HEARD_MORE || heard == HEARD_RESULT));
+    buf_consume(&cell->in, at);
+    return heard;
+}
+
+/* ---- the end ---- */
+
+static void state_limit(struct vial_run *run, struct vial_result *result, enum event event)
+{
+    if (event == EVENT_WALL) {
+        result_state(result, VIAL_STATUS_WALL_LIMIT, "WallLimit",
+            "raise it with --wall-ms (wall_ms_max), or do less waiting and computing in one run",
+            "the run took longer than its limit of %u ms", run->limits.wall_ms_max);
+    } else if (event == EVENT_CPU) {
+        result_state(result, VIAL_STATUS_CPU_LIMIT, "CpuLimit",
+            "raise it with --cpu-ms (cpu_ms_max), or compute less: look for a loop that never ends",
+            "the run used more than its limit of %u ms of processor time", run->limits.cpu_ms_max);
+    } else {
+        result_state(result, VIAL_STATUS_MEMORY_LIMIT, "MemoryLimit",
+            "raise it with --memory-mb (memory_bytes_max), or keep less in memory at once",
+            "the run needed more than its limit of %llu bytes of memory",
+            (unsigned long long)run->limits.memory_bytes_max);
+    }
+}
+
+/* The cell is gone without a result: its exit status and its cgroup say why. */
+static void state_death(struct vial_run *run, struct vial_result *result)
+{
+    struct cell *cell = &run->engine->cells[run->cell];
+    int known = pool_wait_gone(run->engine, run->cell, GONE_MS_MAX);
+    int status = known ? cell->exit_status : 0;
+
+    if (__atomic_load_n(&run->cancelled, __ATOMIC_RELAXED)) {
+        result_state(result, VIAL_STATUS_CANCELLED, "Cancelled", NULL, "the run was cancelled");
+    } else if (cgroup_slot_killed(&cell->cgroups)) {
+        state_limit(run, result, EVENT_MEMORY);
+    } else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS) {
+        result_state(result, VIAL_STATUS_DENIED, "Denied", NULL,
+            "the guest's process made a system call that no program of its kind makes, and was "
+            "ended");
+    } else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
+        state_limit(run, result, EVENT_CPU);
+    } else if (WIFSIGNALED(status)) {
+        result_state(result, VIAL_STATUS_CRASHED, "Crashed",
+            "the engine itself failed; nothing outside of this run is affected",
+            "the guest's process died of signal %d (SIG%s)", WTERMSIG(status),
+            sigabbrev_np(WTERMSIG(status)) != NULL ? sigabbrev_np(WTERMSIG(status)) : "?");
+    } else {
+        result_state(result, VIAL_STATUS_CRASHED, "Crashed", NULL,
+            "the guest's process ended without a result");
+    }
+}
+
+static void state_heard(struct vial_run *run, struct vial_result *result, enum heard heard)
+{
+    if (heard == HEARD_FLOOD) {
+        result_state(result, VIAL_STATUS_OUTPUT_LIMIT, "OutputLimit",
+            "print less, or raise --stdout-bytes or --stderr-bytes",
+            "the run went on printing after %d times its output limit", FLOOD_FACTOR);
+    } else {
+        (void)run;
+        result_state(result, VIAL_STATUS_CRASHED, "Crashed", NULL,
+            "the guest's process broke the protocol and was ended");
+    }
+}
+
+/* Waits, after a kill, until the process is really gone. */
+void drive_end(struct vial_run *run)
+{
+    struct pollfd p = {.fd = run->pidfd, .events = POLLIN};
+
+    drive_kill(run);
+    while (poll(&p, 1, GONE_MS_MAX) < 0 && errno == EINTR) {
+    }
+}
+
+/* After a kill: what the cell had printed before is kept. */
+static void drain(struct vial_run *run, struct vial_result *result)
+{
+    const struct cell *cell = &run->engine->cells[run->cell];
+    struct pollfd p = {.fd = cell->sock, .events = POLLIN};
+
+    while (cell->phase == PHASE_RUNNING && poll(&p, 1, 0) > 0 &&
+           listen_once(run, result) == HEARD_MORE) {
+    }
+}
+
+/* Listens until the run is over one way or another. */
+int drive_run(struct vial_run *run, struct vial_result *result, struct vial_error *err)
+{
+    enum event event;
+    enum heard heard;
+
+    for (;;) {
+        event = sleep_until_event(run);
+        if (event != EVENT_READ) {
+            drive_end(run);
+            drain(run, result);
+            state_limit(run, result, event);
+            return VIAL_OK;
+        }
+        heard = listen_once(run, result);
+        if (heard == HEARD_RESULT) {
+            run->ended_us = clock_now_us();
+            return VIAL_OK;
+        }
+        if (heard == HEARD_END) {
+            /* It may have hung up and live on; of one that is dying the cause is set already. */
+            drive_kill(run);
+            state_death(run, result);
+            return VIAL_OK;
+        }
+        if (heard != HEARD_MORE) {
+            drive_end(run);
+            if (heard == HEARD_NOMEM) {
+                return vial__fail(err, VIAL_E_NOMEM, "no memory for the result of a run");
+            }
+            state_heard(run, result, heard);
+            return VIAL_OK;
+        }
+    }
+}
+static int is_dead(const struct vial_run *run)
+{
+    struct pollfd p = {.fd = run->pidfd, .events = POLLIN};
+
+    return poll(&p, 1, 0) > 0;
+}
+
+void drive_usage(struct vial_run *run, struct vial_result *result)
+{
+    struct cell *cell = &run->engine->cells[run->cell];
+    uint64_t seen = meter_memory_bytes(cell);
+
+    if (run->ended_us == 0) {
+        run->ended_us = clock_now_us();
+    }
+    result->usage.wall_us = run->ended_us - run->started_us;
+    result->usage.cpu_us = meter_cpu_us(cell);
+    if (result->usage.cpu_us == 0 && is_dead(run) &&
+        pool_wait_gone(run->engine, run->cell, GONE_MS_MAX)) {
+        result->usage.cpu_us = meter_cpu_us(cell); /* it ended by itself: the template knows */
+    }
+    result->usage.memory_bytes_peak = seen > run->memory_peak ? seen : run->memory_peak;
+    result->usage.queue_us = run->started_us - run->asked_us;
+}

@@ -1,0 +1,99 @@
+/* start.c - see start.h. */
+#include "host/start.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "host/modules.h"
+#include "host/run_files.h"
+#include "wire/field.h"
+#include "wire/frame.h"
+
+static int send_all(int sock, struct iovec *iov, size_t count)
+{
+    struct msghdr msg = {.msg_iov = iov, .msg_iovlen = count};
+    ssize_t n;
+
+    while (msg.msg_iovlen > 0) {
+        n = sendmsg(sock, &msg, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            return -1;
+        }
+        while (msg.msg_iovlen > 0 && (size_t)n >= msg.msg_iov->iov_len) {
+            n -= (ssize_t)msg.msg_iov->iov_len;
+            msg.msg_iov++;
+            msg.msg_iovlen--;
+        }
+        if (msg.msg_iovlen > 0) {
+            msg.msg_iov->iov_base = (char *)msg.msg_iov->iov_base + n;
+            msg.msg_iov->iov_len -= (size_t)n;
+        }
+    }
+    return 0;
+}
+
+static struct iovec iov_of(const void *bytes, size_t len)
+{
+    struct iovec v = {.iov_len = len};
+
+    memcpy(&v.iov_base, &bytes, sizeof(bytes)); /* sendmsg does not write to it */
+    return v;
+}
+
+/* Source and input go from the caller's memory to the socket without a copy. */
+int start_send(int sock, const struct vial_request *q, const struct vial_limits *limits)
+{
+    const char *name = q->name != NULL ? q->name : "main.js";
+    char source_head[FIELD_HEAD_BYTES], input_head[FIELD_HEAD_BYTES], stdin_head[FIELD_HEAD_BYTES];
+    struct frame_header header = {.type = FRAME_START};
+    struct iovec iov[8];
+    size_t count = 0;
+    struct buf fields;
+    size_t i;
+    int r;
+
+    buf_init(&fields, FRAME_START_BYTES_MAX);
+    r = field_add(&fields, FIELD_NAME, name, strlen(name), NULL);
+    r = r < 0 ? r : field_add_u32(&fields, FIELD_WANT_TEXT, q->want_text, NULL);
+    r = r < 0 ? r : field_add_u32(&fields, FIELD_LANGUAGE, q->language, NULL);
+    r = r < 0 ? r : field_add_u32(&fields, FIELD_TIMERS_MAX, limits->timers_max, NULL);
+    r = r < 0 ? r
+              : field_add_u32(&fields, FIELD_VALUE_MAX, (uint32_t)limits->value_bytes_max, NULL);
+    r = r < 0 ? r : files_add_fields(q, &fields, NULL);
+    if (q->kind != VIAL_KIND_AUTO) {
+        r = r < 0 ? r : field_add_u32(&fields, FIELD_KIND, q->kind, NULL);
+    }
+    r = r < 0 ? r : modules_add(q, &fields, NULL);
+    if (r < 0) {
+        buf_release(&fields);
+        errno = ENOMEM;
+        return -1;
+    }
+    field_head(source_head, FIELD_SOURCE, (uint32_t)q->source_len);
+    iov[count++] = iov_of(&header, sizeof(header));
+    iov[count++] = iov_of(fields.data, fields.len);
+    iov[count++] = iov_of(source_head, sizeof(source_head));
+    iov[count++] = iov_of(q->source, q->source_len);
+    if (q->input != NULL) {
+        field_head(input_head, q->input_is_cbor != 0 ? FIELD_INPUT_CBOR : FIELD_INPUT,
+            (uint32_t)q->input_len);
+        iov[count++] = iov_of(input_head, sizeof(input_head));
+        iov[count++] = iov_of(q->input, q->input_len);
+    }
+    if (q->stdin_bytes != NULL) {
+        field_head(stdin_head, FIELD_STDIN, (uint32_t)q->stdin_len);
+        iov[count++] = iov_of(stdin_head, sizeof(stdin_head));
+        iov[count++] = iov_of(q->stdin_bytes, q->stdin_len);
+    }
+    for (i = 1; i < count; i++) {
+        header.len += (uint32_t)iov[i].iov_len;
+    }
+    r = send_all(sock, iov, count);
+    buf_release(&fields);
+    return r;
+}
