@@ -8,10 +8,20 @@
  *
  *     vial_run_start -> vial_run_wait (-> vial_run_cancel, from anywhere) -> vial_run_free
  *
+ * The program can call functions of the host, tools, which come with the request or with an
+ * environment, whose prefix is evaluated once and is then in every run:
+ *
+ *     vial_env_new -> vial_run with request.environment -> vial_env_free
+ *
+ * A session is a process that stays between programs, and can be branched alive:
+ *
+ *     vial_session_new -> vial_session_eval ... -> vial_session_branch ... -> vial_session_free
+ *
  * Objects are opaque. Whatever a *_new, *_start or *_wait function stores belongs to the caller,
  * who gives it back to the matching *_free; every *_free accepts NULL. Strings passed in need to
  * live only until the call that takes them returns, unless said otherwise. An engine may be used by
- * many threads at once; a run is waited for by one thread and may be cancelled by any other.
+ * many threads at once; a run is waited for by one thread and may be cancelled by any other; a
+ * session does one thing at a time and says VIAL_E_BUSY to a second one.
  *
  * A guest that throws, loops or eats memory is an ordinary result with a status. A negative return
  * code means that vial itself could not do its job.
@@ -38,6 +48,7 @@ enum vial_code {
     VIAL_E_BUSY = -4,      /* no cell became free in time: retry later */
     VIAL_E_ISOLATION = -5, /* a layer of the wall that was required does not hold here */
     VIAL_E_CELL = -6,      /* the cell program is missing, does not start, or broke the protocol */
+    VIAL_E_GONE = -7,      /* the session, call or function is over; nothing was done */
 };
 
 /* Filled in on failure only, and only when the caller passed one. It owns nothing. */
@@ -55,7 +66,7 @@ enum vial_status {
     VIAL_STATUS_CPU_LIMIT = 3,    /* cpu_ms_max was used up */
     VIAL_STATUS_MEMORY_LIMIT = 4, /* memory_bytes_max was reached */
     VIAL_STATUS_OUTPUT_LIMIT = 5, /* output went on long after its maximum */
-    VIAL_STATUS_CALL_LIMIT = 6,   /* reserved for tool calls */
+    VIAL_STATUS_CALL_LIMIT = 6,   /* calls of tools went on long after their maximum */
     VIAL_STATUS_DISK_LIMIT = 7,   /* reserved: a guest that has no room left sees ENOSPC */
     VIAL_STATUS_DENIED = 8,    /* the kernel stopped a system call no guest has a reason to make */
     VIAL_STATUS_CANCELLED = 9, /* vial_run_cancel was called */
@@ -69,17 +80,21 @@ enum vial_stream { VIAL_STDOUT = 1, VIAL_STDERR = 2 };
  * set fields: 0 keeps the default, and no value means "unlimited". vial_limits_resolve tells what
  * holds. */
 struct vial_limits {
-    uint32_t size;             /* sizeof as the caller was compiled */
-    uint32_t wall_ms_max;      /* from the start message to the end, waiting included */
-    uint32_t cpu_ms_max;       /* processor time, waiting excluded */
-    uint32_t timers_max;       /* timers pending at once */
-    uint64_t memory_bytes_max; /* everything the guest adds to a fresh cell: heap and off-heap */
-    uint64_t stdout_bytes_max; /* kept; what is beyond is counted and dropped */
-    uint64_t stderr_bytes_max; /* likewise */
-    uint64_t value_bytes_max;  /* the value of the run, as JSON or CBOR */
-    uint64_t disk_bytes_max;   /* all files of the cell together; also the largest single file */
-    uint32_t files_max;        /* files and directories in the cell's private tree */
-    uint32_t open_files_max;   /* descriptors open at once, the four of the cell included */
+    uint32_t size;              /* sizeof as the caller was compiled */
+    uint32_t wall_ms_max;       /* from the start message to the end, waiting included */
+    uint32_t cpu_ms_max;        /* processor time, waiting excluded */
+    uint32_t timers_max;        /* timers pending at once */
+    uint64_t memory_bytes_max;  /* everything the guest adds to a fresh cell: heap and off-heap */
+    uint64_t stdout_bytes_max;  /* kept; what is beyond is counted and dropped */
+    uint64_t stderr_bytes_max;  /* likewise */
+    uint64_t value_bytes_max;   /* the value of the run, as JSON or CBOR */
+    uint64_t disk_bytes_max;    /* all files of the cell together; also the largest single file */
+    uint32_t files_max;         /* files and directories in the cell's private tree */
+    uint32_t open_files_max;    /* descriptors open at once, the four of the cell included */
+    uint32_t calls_max;         /* calls of tools in one run */
+    uint32_t calls_at_once_max; /* those that may wait for their answer at the same time */
+    uint64_t call_bytes_max;    /* the arguments of a call, and its answer, each */
+    uint32_t approval_ms_max;   /* how long a call may wait for somebody's approval */
 };
 #define VIAL_LIMITS_INIT                                                                           \
     {                                                                                              \
@@ -98,6 +113,9 @@ struct vial_engine_options {
     const char *cell_path; /* the program of the cells; NULL: beside libvial, then as installed */
     const char
         *require; /* layers that must hold, separated by commas; NULL: none beyond the basis */
+    uint32_t sessions_max;     /* sessions at the same time, branches included; 0 means 64 */
+    uint32_t tool_threads_max; /* threads for tools that wait; 0 means the default of 128 */
+    uint64_t env_bytes_max;    /* memory of environments that are kept ready; 0 means 1 GiB */
 };
 #define VIAL_ENGINE_OPTIONS_INIT                                                                   \
     {                                                                                              \
@@ -152,6 +170,85 @@ enum vial_language {
     VIAL_LANGUAGE_TYPESCRIPT = 2, /* types are taken out, not checked */
 };
 
+struct vial_engine;
+struct vial_run;
+struct vial_result;
+struct vial_env;
+struct vial_session;
+
+/* ---- tools ---- */
+
+/* A call of a tool, as its function sees it. What it points to lives until the function returns. */
+struct vial_call {
+    uint32_t size;
+    uint32_t args_is_cbor; /* only for tools with VIAL_TOOL_VALUES; docs/values.md */
+    uint64_t id;           /* for vial_call_answer and the others, from any thread */
+    const char *name;      /* of the tool */
+    const char *args;      /* JSON, or CBOR; valid by the tool's input_schema */
+    size_t args_len;
+    uint64_t run_id; /* of the run it comes from; sessions have one for each evaluation */
+};
+
+/* Does what the tool is for, and says so by vial_call_answer or vial_call_fail, before it returns
+ * or later. It may be called in several threads at once, but for VIAL_TOOL_INLINE. */
+typedef void (*vial_tool_fn)(struct vial_engine *engine, const struct vial_call *call, void *user);
+
+enum vial_tool_mode {
+    VIAL_TOOL_ASYNC = 0, /* the guest gets a promise */
+    VIAL_TOOL_SYNC = 1,  /* the guest is blocked and gets the answer: for code that forgets await */
+};
+
+enum vial_tool_flags {
+    /* The function does not wait for anything: it is called in the thread that waits for the run,
+     * which is quickest. */
+    VIAL_TOOL_INLINE = 1,
+    /* Each call needs somebody's approval; see on_approve in struct vial_request. */
+    VIAL_TOOL_APPROVE = 2,
+    /* Takes, and may give, values that JSON cannot say, as CBOR. */
+    VIAL_TOOL_VALUES = 4,
+};
+
+/* A function of the host that programs can call. It is done by a function, by an HTTP server or by
+ * a program; exactly one of call, url and command is set. A caller sets the rest to 0. */
+struct vial_tool {
+    uint32_t size;             /* sizeof as the caller was compiled */
+    uint32_t mode;             /* enum vial_tool_mode */
+    const char *name;          /* "find", or "crm.find", which is a member of the object crm */
+    const char *description;   /* for a model; may be NULL */
+    const char *input_schema;  /* JSON Schema of the one argument; NULL: anything */
+    const char *output_schema; /* of the answer; NULL: anything */
+    vial_tool_fn call;
+    void *user;                 /* for call */
+    const char *url;            /* gets a POST of the arguments and answers with JSON */
+    const char *const *headers; /* "Name: value", which the guest never sees */
+    size_t headers_count;
+    const char *const *command; /* a program: JSON on its stdin, JSON on its stdout */
+    size_t command_count;
+    const char *const *command_env; /* "NAME=value"; beside these it has PATH and LANG */
+    size_t command_env_count;
+    const char *command_cwd;                    /* NULL: the root directory */
+    uint32_t flags;                             /* enum vial_tool_flags */
+    uint32_t timeout_ms_max;                    /* 0: 30 s */
+    uint32_t calls_max;                         /* in one run; 0: as many as the run may make */
+    uint32_t concurrency_max;                   /* of one run; 0: as many as the run may have */
+    uint64_t input_bytes_max, output_bytes_max; /* 0: as many as the run may have */
+};
+#define VIAL_TOOL_INIT                                                                             \
+    {                                                                                              \
+        .size = sizeof(struct vial_tool)                                                           \
+    }
+
+#define VIAL_TOOLS_MAX 1000 /* of a run or an environment; more do not fit into a prompt anyway */
+
+/* What on_approve says to a call. */
+enum vial_approval {
+    VIAL_APPROVAL_LATER = 0, /* vial_call_approve will say */
+    VIAL_APPROVAL_YES = 1,
+    VIAL_APPROVAL_NO = 2, /* the guest gets an error that it can catch */
+};
+typedef int (*vial_approve_fn)(
+    struct vial_engine *engine, const struct vial_call *call, void *user);
+
 /* What to run. Start from VIAL_REQUEST_INIT. */
 struct vial_request {
     uint32_t size; /* sizeof as the caller was compiled */
@@ -185,15 +282,23 @@ struct vial_request {
     size_t module_count;
     uint32_t kind;     /* enum vial_kind, of the source */
     uint32_t language; /* enum vial_language */
+    /* Where to run it; NULL: in a plain cell. What the environment has comes first, and the request
+     * may not change what the environment does not declare. */
+    struct vial_env *environment;
+    /* Tools of this run. With an environment they stand in for tools of it with the same name. They
+     * and what they point to must live until the run is over. */
+    const struct vial_tool *tools;
+    size_t tools_count;
+    const char *globals; /* a JSON object: values of globals that the environment declares */
+    size_t globals_len;
+    vial_approve_fn on_approve; /* asked for calls that need approval; NULL: they are denied */
+    uint32_t record_calls;      /* not 0: the result has the arguments and answers of calls */
+    uint32_t entry_is_main;     /* not 0: the value is what the program's function main() returns */
 };
 #define VIAL_REQUEST_INIT                                                                          \
     {                                                                                              \
         .size = sizeof(struct vial_request)                                                        \
     }
-
-struct vial_engine;
-struct vial_run;
-struct vial_result;
 
 /* "1.2.3" */
 VIAL_API const char *vial_version(void);
@@ -252,6 +357,153 @@ VIAL_API VIAL_NODISCARD int vial_run_wait(
 VIAL_API void vial_run_cancel(struct vial_run *run);
 VIAL_API void vial_run_free(struct vial_run *run);
 
+/* Answers a call with JSON (NULL: undefined), once, from any thread; nothing of it is kept.
+ * VIAL_E_GONE when the call is over already: answered, late, or its run has ended; then nothing
+ * happens. An answer that is too large, no JSON or against the tool's output_schema reaches the
+ * guest as an error and is VIAL_E_INVALID here. */
+VIAL_API VIAL_NODISCARD int vial_call_answer(struct vial_engine *engine, uint64_t call_id,
+    const char *json, size_t len, struct vial_error *err);
+
+/* The same with CBOR, for tools with VIAL_TOOL_VALUES. */
+VIAL_API VIAL_NODISCARD int vial_call_answer_cbor(struct vial_engine *engine, uint64_t call_id,
+    const char *cbor, size_t len, struct vial_error *err);
+
+/* Answers a call with an error: what the guest can catch has this name, this message, and the
+ * members of fields, a JSON object or NULL. */
+VIAL_API VIAL_NODISCARD int vial_call_fail(struct vial_engine *engine, uint64_t call_id,
+    const char *name, const char *message, const char *fields, struct vial_error *err);
+
+/* Says yes (not 0) or no to a call that waits for approval. reason is for the guest; may be NULL.
+ */
+VIAL_API VIAL_NODISCARD int vial_call_approve(struct vial_engine *engine, uint64_t call_id, int yes,
+    const char *reason, struct vial_error *err);
+
+/* ---- environments ---- */
+
+/* Makes an environment of a JSON document (docs/environments.md). tools give the functions for
+ * those that the document declares without url or command; their other members are the document's.
+ * The environment's template starts on first use. VIAL_E_INVALID with the first thing that is
+ * wrong; vial_env_check tells all of them. */
+VIAL_API VIAL_NODISCARD int vial_env_new(struct vial_engine *engine, const char *document,
+    size_t len, const struct vial_tool *tools, size_t tools_count, struct vial_env **ret,
+    struct vial_error *err);
+
+/* No run and no session may be in it. */
+VIAL_API void vial_env_free(struct vial_env *env);
+
+/* Everything that is wrong with a document, as JSON: [{"path": ..., "message": ...}]. The caller
+ * frees *ret with vial_text_free. */
+VIAL_API VIAL_NODISCARD int vial_env_check(
+    const char *document, size_t len, char **ret, struct vial_error *err);
+VIAL_API void vial_text_free(char *text);
+
+/* Starts the environment's template now and tells how its prefix went, as a result of a run. */
+VIAL_API VIAL_NODISCARD int vial_env_start(
+    struct vial_env *env, struct vial_result **ret, struct vial_error *err);
+
+/* ---- sessions ---- */
+
+struct vial_session_options {
+    uint32_t size;
+    uint32_t idle_ms_max; /* unused for so long it ends; 0: 30 minutes */
+    uint32_t life_ms_max; /* and after so long in any case; 0: 24 hours */
+    uint32_t reserved;
+    struct vial_env *environment; /* NULL: none */
+    const struct vial_limits
+        *limits;                   /* of each evaluation, and the memory and files of all of it */
+    const char *name;              /* for people; may be NULL */
+    const struct vial_tool *tools; /* must live as long as the session and its branches */
+    size_t tools_count;
+    const char *globals; /* as in a request */
+    size_t globals_len;
+    const struct vial_module *modules;
+    size_t module_count;
+    const struct vial_file *files;
+    size_t files_count;
+    const char *const *env; /* as in a request */
+    size_t env_count;
+};
+#define VIAL_SESSION_OPTIONS_INIT                                                                  \
+    {                                                                                              \
+        .size = sizeof(struct vial_session_options)                                                \
+    }
+
+enum vial_session_state {
+    VIAL_SESSION_IDLE = 0,
+    VIAL_SESSION_BUSY = 1,
+    VIAL_SESSION_ENDED = 2, /* by a hard limit, a crash, its age, or vial_session_end */
+};
+
+struct vial_session_info {
+    uint32_t size;
+    uint32_t state; /* enum vial_session_state */
+    uint64_t id;
+    uint64_t parent_id;           /* of the session it was branched from; 0: none */
+    uint64_t created_us, used_us; /* of the clock that vial_clock_us reads */
+    uint64_t eval_count;
+    uint64_t memory_bytes; /* what it has now that its template has not */
+    uint32_t file_count;
+    uint32_t branch_count; /* made of it so far */
+    uint64_t file_bytes;
+    char name[64];
+    char ended[160]; /* why, one sentence, when it has ended */
+};
+#define VIAL_SESSION_INFO_INIT                                                                     \
+    {                                                                                              \
+        .size = sizeof(struct vial_session_info)                                                   \
+    }
+
+VIAL_API VIAL_NODISCARD int vial_session_new(struct vial_engine *engine,
+    const struct vial_session_options *options, struct vial_session **ret, struct vial_error *err);
+
+/* Ends the session and gives it back. Branches of it live on. */
+VIAL_API void vial_session_free(struct vial_session *session);
+
+/* Ends it; later evaluations are VIAL_E_GONE. From any thread. */
+VIAL_API void vial_session_end(struct vial_session *session);
+
+/* Evaluates a program in the session: what it leaves behind is there for the next one. A result
+ * with a limit or a cancellation says by vial_result_session_lives whether the session is still
+ * usable. Of the request files, modules, env, globals and tools must not be set: they are the
+ * session's. */
+VIAL_API VIAL_NODISCARD int vial_session_eval(struct vial_session *session,
+    const struct vial_request *request, struct vial_result **ret, struct vial_error *err);
+
+/* Stops the evaluation in progress, softly when that is possible. From any thread;
+ * async-signal-safe. */
+VIAL_API void vial_session_cancel(struct vial_session *session);
+
+/* Makes count sessions of the state of this one by forking its process: heap, closures, timers,
+ * files. On failure none is left. */
+VIAL_API VIAL_NODISCARD int vial_session_branch(
+    struct vial_session *session, size_t count, struct vial_session *ret[], struct vial_error *err);
+
+/* Calls a function that an evaluation returned, as itself or inside of its value, where it is shown
+ * as
+ * {"$function": handle}; this is what held it. args is a JSON array. The rest of the request may
+ * set limits, on_output and user. Branches have the functions that there were. */
+VIAL_API VIAL_NODISCARD int vial_session_call(struct vial_session *session, uint64_t handle,
+    const char *args, size_t args_len, const struct vial_request *request, struct vial_result **ret,
+    struct vial_error *err);
+
+/* Lets go of it. Otherwise it lives as long as the session. */
+VIAL_API VIAL_NODISCARD int vial_session_release(
+    struct vial_session *session, uint64_t handle, struct vial_error *err);
+
+VIAL_API void vial_session_info(struct vial_session *session, struct vial_session_info *info);
+
+/* Names that begin like this, for completion: a JSON array of strings. The caller frees *ret with
+ * vial_text_free. */
+VIAL_API VIAL_NODISCARD int vial_session_complete(
+    struct vial_session *session, const char *text, size_t len, char **ret, struct vial_error *err);
+
+/* Fills in up to count infos (whose size the first one has) of the engine's sessions; how many
+ * there are. */
+VIAL_API size_t vial_engine_sessions(
+    struct vial_engine *engine, struct vial_session_info *infos, size_t count);
+
+/* ---- results ---- */
+
 /* Everything below is borrowed from the result and lives as long as it. */
 VIAL_API void vial_result_free(struct vial_result *result);
 VIAL_API int vial_result_status(const struct vial_result *result);
@@ -303,6 +555,41 @@ struct vial_result_error {
     }
 VIAL_API void vial_result_error(const struct vial_result *result, struct vial_result_error *error);
 
+/* Not 0 when the session that this was evaluated in can be used further. */
+VIAL_API int vial_result_session_lives(const struct vial_result *result);
+
+/* How a call of a tool ended. */
+enum vial_call_status {
+    VIAL_CALL_OK = 0,
+    VIAL_CALL_FAILED = 1,    /* the tool answered with an error */
+    VIAL_CALL_INVALID = 2,   /* the arguments, or the answer, are against the schema or no JSON */
+    VIAL_CALL_DENIED = 3,    /* not approved, or not permitted */
+    VIAL_CALL_TIMEOUT = 4,   /* no answer in time */
+    VIAL_CALL_LIMIT = 5,     /* too many, too large, too many at once */
+    VIAL_CALL_CANCELLED = 6, /* the run was over before the answer came */
+};
+
+struct vial_call_record {
+    uint32_t size;
+    uint32_t status; /* enum vial_call_status */
+    const char *name;
+    const char *reason;   /* why it is not ok; else NULL */
+    uint64_t start_us;    /* since the start of the run */
+    uint64_t duration_us; /* with waiting for approval */
+    uint64_t input_bytes, output_bytes;
+    const char *input, *output; /* JSON when recorded, else NULL */
+};
+#define VIAL_CALL_RECORD_INIT                                                                      \
+    {                                                                                              \
+        .size = sizeof(struct vial_call_record)                                                    \
+    }
+
+/* Every call, in the order they were made; calls beyond 10,000 are only counted. */
+VIAL_API size_t vial_result_call_count(const struct vial_result *result);
+VIAL_API VIAL_NODISCARD int vial_result_call(
+    const struct vial_result *result, size_t index, struct vial_call_record *record);
+VIAL_API const char *vial_call_status_name(int status);
+
 /* What the run used. */
 struct vial_usage {
     uint32_t size;
@@ -312,6 +599,7 @@ struct vial_usage {
     uint64_t memory_bytes_peak; /* added to the fresh cell */
     uint64_t queue_us;          /* waiting for a cell */
     uint64_t host_us;           /* spent by the host on this run outside of the guest's wall time */
+    uint64_t approval_us;       /* waiting for approval, which is not part of wall_us */
 };
 #define VIAL_USAGE_INIT                                                                            \
     {                                                                                              \

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/fd.h"
 #include "cell/attack.h"
+#include "cell/calls.h"
 #include "cell/files.h"
 #include "cell/guest.h"
 #include "cell/slim.h"
@@ -50,6 +49,7 @@ static void cell_send(uint8_t type, const void *payload, size_t len)
     struct frame_header header = {.len = (uint32_t)len, .type = type};
     char small[FRAME_HEADER_BYTES + 1024];
 
+    calls_flush();                               /* what was called before is told before */
     if (len <= sizeof(small) - sizeof(header)) { /* one call for all short frames */
         memcpy(small, &header, sizeof(header));
         if (len > 0) {
@@ -76,22 +76,6 @@ void cell_output(int stream, const char *bytes, size_t len)
         cell_send(type, bytes, piece);
         bytes += piece;
         len -= piece;
-    }
-}
-
-void cell_sleep_until(uint64_t us)
-{
-    struct pollfd fd = {.fd = CELL_CONTROL_FD, .events = POLLIN};
-    struct timespec left;
-    uint64_t now = clock_now_us();
-
-    if (us <= now) {
-        return;
-    }
-    left.tv_sec = (time_t)((us - now) / 1000000);
-    left.tv_nsec = (long)((us - now) % 1000000) * 1000;
-    if (ppoll(&fd, 1, &left, NULL) > 0) {
-        cell_die(); /* the host says nothing during a run but by closing the socket */
     }
 }
 
@@ -242,6 +226,12 @@ static void cell_parse_start(const char *payload, size_t len, struct guest_start
             break;
         case FIELD_LANGUAGE:
             r = field_u32(&f, &start->language);
+            break;
+        case FIELD_TOOL:
+            start->tools_count++;
+            break;
+        case FIELD_CALL_BYTES_MAX:
+            r = field_u32(&f, &start->call_bytes_max);
             break;
         default:
             r = -1;

@@ -36,6 +36,8 @@ struct guest_start {
     const struct guest_module *modules;
     size_t module_count;
     uint32_t language; /* enum vial_language */
+    uint32_t tools_count;
+    uint32_t call_bytes_max; /* of the arguments of a call */
 };
 
 struct guest_ops {
@@ -70,8 +72,5 @@ void cell_output(int stream, const char *bytes, size_t len);
 /* For the languages: ends the run with this result, from wherever it is. Nothing of the guest's
  * runs after this. */
 _Noreturn void cell_finish(struct buf *result);
-
-/* For the languages: sleeps until the time (clock_now_us) has come or the host said something. */
-void cell_sleep_until(uint64_t us);
 
 #endif

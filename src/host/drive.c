@@ -26,7 +26,8 @@ enum {
     TOGETHER_US = 2000, /* how long a cell shares our processor, see drive_sit_together */
     GONE_MS_MAX = 5000, /* a killed process is gone in this time, or the machine is in trouble */
     FLOOD_FACTOR = 16,  /* output beyond so many times its limit ends the run */
-    RECEIVE_BYTES = 65536 + 8192, /* a whole frame of output or of a file */
+    RECEIVE_BYTES = 65536 + 8192,      /* a whole frame of output or of a file */
+    SLEEP_US_MAX = 1000 * 1000 * 1000, /* the kernel takes no endless time as a number */
 };
 
 void drive_sit_together(struct vial_run *run)
@@ -40,6 +41,7 @@ void drive_sit_together(struct vial_run *run)
     CPU_ZERO(&one);
     CPU_SET((size_t)cpu, &one);
     run->together = sched_setaffinity(run->engine->cells[run->cell].pid, sizeof(one), &one) == 0;
+    run->together_until_us = clock_now_us() + TOGETHER_US;
 }
 
 static void let_go(struct vial_run *run)
@@ -63,35 +65,60 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* When the wall clock will have run out; it stands while an approval is waited for. */
+static uint64_t wall_end_us(const struct vial_run *run)
+{
+    return run->calls.paused_us != 0
+               ? UINT64_MAX
+               : run->started_us + run->limits.wall_ms_max * 1000ULL + run->calls.paused_us_sum;
+}
+
+/* Waits for the cell, or for somebody who has an answer for it, until the time has come. How many
+ * descriptors have something to say. */
+static int sleep_once(struct vial_run *run, uint64_t now, uint64_t until)
+{
+    struct pollfd p[2] = {{.fd = run->engine->cells[run->cell].sock, .events = POLLIN},
+        {.fd = run->calls.wake_fd, .events = POLLIN}};
+    uint64_t left_us = until > now ? until - now : 0;
+    struct timespec left = {
+        .tv_sec = (time_t)(left_us / 1000000), .tv_nsec = (long)(left_us % 1000000) * 1000};
+    int n;
+
+    if (left_us > SLEEP_US_MAX) {
+        left = (struct timespec){.tv_sec = SLEEP_US_MAX / 1000000};
+    }
+    if (calls_wants_to_write(run)) {
+        p[0].events |= POLLOUT;
+    }
+    n = ppoll(p, run->calls.tools != NULL ? 2 : 1, &left, NULL);
+    return n > 0 && (p[0].revents & ~POLLOUT) != 0;
+}
+
 /* Sleeps until the cell says something or a limit is reached. */
 static enum event sleep_until_event(struct vial_run *run)
 {
     struct cell *cell = &run->engine->cells[run->cell];
-    struct pollfd p = {.fd = cell->sock, .events = POLLIN};
-    uint64_t wall_end = run->started_us + run->limits.wall_ms_max * 1000ULL;
     uint64_t cpu_max = run->limits.cpu_ms_max * 1000ULL;
     uint64_t now = clock_now_us();
     uint64_t cpu_next = run->started_us + cpu_max;
     uint64_t until, used;
-    struct timespec left;
     int n;
 
     for (;;) {
-        until = min_u64(wall_end, cpu_next);
+        until = min_u64(min_u64(wall_end_us(run), cpu_next), calls_deadline_us(run));
         if (run->together) {
-            until = min_u64(until, run->started_us + TOGETHER_US);
+            until = min_u64(until, run->together_until_us);
         }
         if (meter_polls(cell)) {
             until = min_u64(until, now + MEMORY_POLL_US);
         }
-        left.tv_sec = (time_t)((until > now ? until - now : 0) / 1000000);
-        left.tv_nsec = (long)((until > now ? until - now : 0) % 1000000) * 1000;
-        n = ppoll(&p, 1, &left, NULL);
+        n = sleep_once(run, now, until);
         now = clock_now_us();
-        if (now >= run->started_us + TOGETHER_US) {
+        if (run->together && now >= run->together_until_us) {
             let_go(run);
         }
-        if (now >= wall_end) {
+        calls_serve(run, now);
+        if (now >= wall_end_us(run)) {
             return EVENT_WALL;
         }
         if (now >=
@@ -131,11 +158,24 @@ static int take_output(struct vial_run *run, struct vial_result *result, const s
     return run->received[i] / FLOOD_FACTOR > max ? -1 : 0;
 }
 
-enum heard { HEARD_MORE, HEARD_RESULT, HEARD_END, HEARD_NONSENSE, HEARD_FLOOD, HEARD_NOMEM };
+enum heard {
+    HEARD_MORE,
+    HEARD_RESULT,
+    HEARD_END,
+    HEARD_NONSENSE,
+    HEARD_FLOOD,
+    HEARD_CALLS, /* a flood of calls */
+    HEARD_NOMEM
+};
 
 static enum heard heard_of(enum files_taken taken)
 {
     return taken == FILES_TAKEN ? HEARD_MORE : taken == FILES_NOMEM ? HEARD_NOMEM : HEARD_NONSENSE;
+}
+
+static enum heard heard_call(enum calls_taken taken)
+{
+    return taken == CALLS_TAKEN ? HEARD_MORE : taken == CALLS_FLOOD ? HEARD_CALLS : HEARD_NONSENSE;
 }
 
 /* Takes a result out of the receive buffer, which is the next run's again. */
@@ -158,6 +198,8 @@ static enum heard take_result(struct vial_result *result, const struct frame *f)
 /* Reads what the cell has sent and acts on every whole frame. */
 static enum heard listen_once(struct vial_run *run, struct vial_result *result)
 {
+    const struct frame_limits limits = {.value_bytes_max = run->limits.value_bytes_max,
+        .call_bytes_max = run->limits.call_bytes_max};
     struct cell *cell = &run->engine->cells[run->cell];
     enum heard heard = HEARD_MORE;
     struct frame f;
@@ -178,7 +220,7 @@ static enum heard listen_once(struct vial_run *run, struct vial_result *result)
     }
     cell->in.len += (size_t)n;
     do {
-        r = frame_next(&cell->in, &at, &cell->phase, run->limits.value_bytes_max, &f);
+        r = frame_next(&cell->in, &at, &cell->phase, &limits, &f);
         if (r < 0 || (r == 0 && cell->phase == PHASE_DONE && at < cell->in.len)) {
             return HEARD_NONSENSE; /* also anything behind the result */
         }
@@ -186,6 +228,8 @@ static enum heard listen_once(struct vial_run *run, struct vial_result *result)
             heard = take_result(result, &f);
         } else if (r == 1 && f.type == FRAME_FILE) {
             heard = heard_of(files_take(result, &run->request, f.payload, f.len));
+        } else if (r == 1 && f.type == FRAME_CALL) {
+            heard = heard_call(calls_take(run, &f));
         } else if (r == 1 && take_output(run, result, &f) < 0) {
             heard = HEARD_FLOOD;
         }
@@ -248,8 +292,12 @@ static void state_heard(struct vial_run *run, struct vial_result *result, enum h
         result_state(result, VIAL_STATUS_OUTPUT_LIMIT, "OutputLimit",
             "print less, or raise --stdout-bytes or --stderr-bytes",
             "the run went on printing after %d times its output limit", FLOOD_FACTOR);
+    } else if (heard == HEARD_CALLS) {
+        result_state(result, VIAL_STATUS_CALL_LIMIT, "CallLimit",
+            "look at the errors of calls, or raise --calls (calls_max)",
+            "the run went on calling tools after many times its limit of %u calls",
+            run->limits.calls_max);
     } else {
-        (void)run;
         result_state(result, VIAL_STATUS_CRASHED, "Crashed", NULL,
             "the guest's process broke the protocol and was ended");
     }
@@ -277,7 +325,7 @@ static void drain(struct vial_run *run, struct vial_result *result)
 }
 
 /* Listens until the run is over one way or another. */
-int drive_run(struct vial_run *run, struct vial_result *result, struct vial_error *err)
+static int drive(struct vial_run *run, struct vial_result *result, struct vial_error *err)
 {
     enum event event;
     enum heard heard;
@@ -311,6 +359,16 @@ int drive_run(struct vial_run *run, struct vial_result *result, struct vial_erro
         }
     }
 }
+int drive_run(struct vial_run *run, struct vial_result *result, struct vial_error *err)
+{
+    int r;
+
+    calls_begin(run, run->engine->cells[run->cell].sock, result);
+    r = drive(run, result, err);
+    calls_end(run);
+    return r;
+}
+
 static int is_dead(const struct vial_run *run)
 {
     struct pollfd p = {.fd = run->pidfd, .events = POLLIN};
@@ -326,7 +384,8 @@ void drive_usage(struct vial_run *run, struct vial_result *result)
     if (run->ended_us == 0) {
         run->ended_us = clock_now_us();
     }
-    result->usage.wall_us = run->ended_us - run->started_us;
+    result->usage.wall_us = run->ended_us - run->started_us - run->calls.paused_us_sum;
+    result->usage.approval_us = run->calls.paused_us_sum;
     result->usage.cpu_us = meter_cpu_us(cell);
     if (result->usage.cpu_us == 0 && is_dead(run) &&
         pool_wait_gone(run->engine, run->cell, GONE_MS_MAX)) {

@@ -27,6 +27,8 @@ enum {
     RUNS_DEFAULT = 64, /* with the default memory limit 8 GiB at the very worst */
     QUEUE_DEFAULT = 256,
     QUEUE_MS_DEFAULT = 10000,
+    TOOL_THREADS_DEFAULT = 128, /* tools mostly wait; 256 KiB of stack each, touched as needed */
+    TOOL_THREADS_LIMIT = 1024,
     POOL_LIMIT = 1024,
     RUNS_LIMIT = 2048,
     QUEUE_LIMIT = 65536,
@@ -96,6 +98,9 @@ static int take_options(
     r = r < 0 ? r
               : in_range("queue_ms_max", o.queue_ms_max, QUEUE_MS_DEFAULT, QUEUE_MS_LIMIT,
                     &e->queue_ms_max, err);
+    r = r < 0 ? r
+              : in_range("tool_threads_max", o.tool_threads_max, TOOL_THREADS_DEFAULT,
+                    TOOL_THREADS_LIMIT, &e->calls.threads_max, err);
     r = r < 0 ? r : layer_require_check(o.require, err);
     r = r < 0 ? r : limits_resolve(NULL, &limits, err);
     if (r < 0) {
@@ -225,6 +230,7 @@ int vial_engine_new(
         e->cgroups.controllers[i].dir_fd = -1;
     }
     (void)pthread_mutex_init(&e->lock, NULL);
+    call_table_init(&e->calls, TOOL_THREADS_DEFAULT);
     (void)pthread_condattr_init(&monotonic);
     (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&e->changed, &monotonic);
@@ -244,9 +250,12 @@ int vial_engine_new(
 
 void vial_engine_free(struct vial_engine *e)
 {
+    int held;
+
     if (e == NULL) {
         return;
     }
+    held = call_table_release(&e->calls) < 0;
     keeper_stop(e);
     cgroup_base_close(&e->cgroups);
     fd_closep(&e->wake_fd);
@@ -258,7 +267,9 @@ void vial_engine_free(struct vial_engine *e)
     free(e->cell_path);
     free(e->require);
     free(e->isolation_json);
-    free(e);
+    if (!held) { /* a function that never returns may still want to answer: better lost than used */
+        free(e);
+    }
 }
 
 const char *vial_engine_isolation(const struct vial_engine *engine)

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "base/buf.h"
+#include "host/calls.h"
 #include "jail/cgroup.h"
 #include "jail/layer.h"
 #include "jail/spec.h"
@@ -93,6 +94,8 @@ struct vial_engine {
     int host_pidfd;
     struct cgroup_base cgroups;
     uint64_t memory_default;
+    struct call_table calls; /* has a lock of its own */
+    uint64_t run_id;         /* the last one given out; atomic */
 
     /* Guarded by lock. */
     pthread_mutex_t lock;

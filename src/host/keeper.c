@@ -276,6 +276,7 @@ static void note_failed(struct vial_engine *e, const struct frame *f)
 /* A cell that confines itself says READY, or FAILED with the reason, or goes away. */
 static void hear_cell(struct vial_engine *e, uint32_t index)
 {
+    static const struct frame_limits no_limits = {0};
     struct cell *c = &e->cells[index];
     struct frame f;
     size_t at = 0;
@@ -290,7 +291,7 @@ static void hear_cell(struct vial_engine *e, uint32_t index)
         return;
     }
     c->in.len += n > 0 ? (size_t)n : 0;
-    if (n <= 0 || frame_next(&c->in, &at, &c->phase, 0, &f) < 0) {
+    if (n <= 0 || frame_next(&c->in, &at, &c->phase, &no_limits, &f) < 0) {
         place_drop(e, c);
         return;
     }

@@ -62,6 +62,7 @@ void vial_result_free(struct vial_result *result)
     }
     free(result->payload);
     files_forget(result);
+    result_calls_release(&result->calls);
     buf_release(&result->output[0]);
     buf_release(&result->output[1]);
     free(result->isolation_json);

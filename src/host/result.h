@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "host/result_calls.h"
 #include "vial.h"
 #include "wire/field.h"
 
@@ -46,6 +47,7 @@ struct vial_result {
     uint64_t files_bytes;
     uint32_t left[LEFT_COUNT]; /* files that match and were not given back, by the reason */
     uint64_t dropped[2];
+    struct result_calls calls;
     struct vial_usage usage;
     struct vial_limits limits;
     char *isolation_json;

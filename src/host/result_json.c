@@ -89,6 +89,7 @@ static void put_usage(struct json_writer *w, const struct vial_result *r)
     put_number(w, "memory_bytes_peak", r->usage.memory_bytes_peak);
     put_number(w, "queue_us", r->usage.queue_us);
     put_number(w, "host_us", r->usage.host_us);
+    put_number(w, "approval_us", r->usage.approval_us);
     json_end_object(w);
 }
 
@@ -155,8 +156,8 @@ const char *vial_result_json(struct vial_result *r, size_t *len)
             names += 2 * strlen(r->files[i].name) + 64;
         }
         value = vial_result_value(r, &value_len);
-        buf_init(&out, JSON_EXTRA_BYTES + names + r->payload_len + value_len +
-                           6 * (r->output[0].len + r->output[1].len));
+        buf_init(&out, JSON_EXTRA_BYTES + result_calls_bytes(&r->calls) + names + r->payload_len +
+                           value_len + 6 * (r->output[0].len + r->output[1].len));
         json_init(&w, &out, NULL);
         json_begin_object(&w);
         put_text(&w, "status", vial_status_name(r->status));
@@ -168,9 +169,7 @@ const char *vial_result_json(struct vial_result *r, size_t *len)
         }
         put_error(&w, r);
         put_output(&w, r);
-        json_key(&w, "calls");
-        json_begin_array(&w);
-        json_end_array(&w);
+        result_calls_write(&r->calls, &w);
         put_files(&w, r);
         put_usage(&w, r);
         put_limits(&w, r);

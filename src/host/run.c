@@ -57,7 +57,7 @@ static int begin(struct vial_run *run, struct vial_error *err)
     run->started_us = clock_now_us();
     run->memory_next_us = run->started_us + MEMORY_POLL_US;
     if ((files_send(&run->request, cell->sock) < 0 ||
-            start_send(cell->sock, &run->request, &run->limits) < 0) &&
+            start_send(cell->sock, &run->request, &run->limits, run->calls.tools) < 0) &&
         errno != EPIPE && errno != ECONNRESET) {
         return vial__fail_sys(err, errno, "sending the program to its cell");
     }
@@ -137,6 +137,20 @@ static void note_modules(struct vial_engine *engine, const struct vial_run *run)
     }
 }
 
+/* The tools of the request. */
+static int open_calls(struct vial_run *run, struct vial_error *err)
+{
+    struct tool_set *set = NULL;
+    int r = VIAL_OK;
+
+    if (run->request.tools_count > 0) {
+        r = tool_set_new(run->request.tools, run->request.tools_count, &set, err);
+    }
+    r = r < 0 ? r : calls_open(run, set, err);
+    tool_set_unref(set);
+    return r;
+}
+
 int run_start_in(struct vial_engine *engine, const struct vial_request *request,
     const struct cell_spec *wanted, struct vial_run **ret, struct vial_error *err)
 {
@@ -157,10 +171,12 @@ int run_start_in(struct vial_engine *engine, const struct vial_request *request,
     run->cell = CELL_NONE;
     run->pidfd = -1;
     run->asked_us = clock_now_us();
+    run->id = __atomic_add_fetch(&engine->run_id, 1, __ATOMIC_RELAXED);
     r = request_check(&run->request, err);
     r = r < 0 ? r : limits_resolve(run->request.limits, &run->limits, err);
     r = r < 0 ? r : process_check(&run->request, &run->limits, err);
     r = r < 0 ? r : choose_cell(run, wanted, err);
+    r = r < 0 ? r : open_calls(run, err);
     if (r < 0) {
         free(run);
         return r;
@@ -252,6 +268,7 @@ void vial_run_free(struct vial_run *run)
         drive_end(run);
         release_cell(run, 0);
     }
+    calls_close(run);
     fd_closep(&run->pidfd);
     free(run);
 }

@@ -2,6 +2,7 @@
 #ifndef VIAL_HOST_RUN_H
 #define VIAL_HOST_RUN_H
 
+#include "host/calls.h"
 #include "host/engine.h"
 
 enum {
@@ -21,7 +22,10 @@ struct vial_run {
     uint64_t received[2];    /* bytes of stdout and stderr */
     uint64_t memory_peak;    /* seen while polling */
     uint64_t memory_next_us; /* when to look at it again */
-    int together;            /* the cell sits on our processor, see drive_sit_together */
+    uint64_t id;
+    struct run_calls calls;
+    int together; /* the cell sits on our processor, see drive_sit_together */
+    uint64_t together_until_us;
 };
 
 #endif

@@ -46,7 +46,8 @@ static struct iovec iov_of(const void *bytes, size_t len)
 }
 
 /* Source and input go from the caller's memory to the socket without a copy. */
-int start_send(int sock, const struct vial_request *q, const struct vial_limits *limits)
+int start_send(int sock, const struct vial_request *q, const struct vial_limits *limits,
+    const struct tool_set *tools)
 {
     const char *name = q->name != NULL ? q->name : "main.js";
     char source_head[FIELD_HEAD_BYTES], input_head[FIELD_HEAD_BYTES], stdin_head[FIELD_HEAD_BYTES];
@@ -69,6 +70,12 @@ int start_send(int sock, const struct vial_request *q, const struct vial_limits 
         r = r < 0 ? r : field_add_u32(&fields, FIELD_KIND, q->kind, NULL);
     }
     r = r < 0 ? r : modules_add(q, &fields, NULL);
+    if (tools != NULL) {
+        r = r < 0 ? r
+                  : field_add_u32(
+                        &fields, FIELD_CALL_BYTES_MAX, (uint32_t)limits->call_bytes_max, NULL);
+        r = r < 0 ? r : tool_set_add_fields(tools, &fields, NULL);
+    }
     if (r < 0) {
         buf_release(&fields);
         errno = ENOMEM;

@@ -84,6 +84,29 @@ static const struct limit_row rows[] = {
         .help = "Descriptors a run may have open at once, the four of the cell included.",
         .why = "Four belong to the cell, and reading a directory tree takes a few more. 1024 is"
                " where select(2) ends and what one process gets by default."},
+    {FIELD(calls_max), .flag = "--calls", .unit = "calls", .flag_factor = 1, .by_default = 1000,
+        .min = 1, .max = 10000000, .status = VIAL_STATUS_CALL_LIMIT,
+        .at_limit = "one more call fails; a program that goes on calling is stopped",
+        .help = "Calls of tools in one run.",
+        .why = "A program that a model wrote makes a few dozen; a thousand is a loop over rows."
+               " Each costs the host some microseconds and what the tool does."},
+    {FIELD(calls_at_once_max), .flag = "--calls-at-once", .unit = "calls", .flag_factor = 1,
+        .by_default = 128, .min = 1, .max = 10000, .status = -1,
+        .at_limit = "one more call fails until an answer has come",
+        .help = "Calls of tools that may wait for their answer at the same time.",
+        .why = "As many as there are threads by default to serve them; the host keeps the arguments"
+               " of each."},
+    {FIELD(call_bytes_max), .flag = "--call-bytes", .unit = "bytes", .flag_factor = 1,
+        .by_default = MIB, .min = 64, .max = 64 * MIB, .status = -1,
+        .at_limit = "the call fails and says how large it was",
+        .help = "Bytes the arguments of a call may have, and its answer.",
+        .why = "Calls carry rows, not datasets; 64 MiB times the calls at once is what one host can"
+               " spare."},
+    {FIELD(approval_ms_max), .flag = "--approval-ms", .unit = "ms", .flag_factor = 1,
+        .by_default = 600000, .min = 1, .max = 7 * DAY_MS, .status = -1,
+        .at_limit = "the call is denied",
+        .help = "Time a call may wait for somebody's approval, in milliseconds.",
+        .why = "Ten minutes is for somebody at a screen; a week is the longest weekend."},
 };
 
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };

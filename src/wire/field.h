@@ -45,6 +45,10 @@ enum field_tag {
     FIELD_CWD = 62,   /* a name beneath the private directory */
     FIELD_STDIN = 63, /* bytes */
     FIELD_OUT = 64,   /* one pattern of files to give back */
+    /* START: tools, in the order of their numbers */
+    FIELD_TOOL =
+        100, /* u32 of enum tool_bits, the name, and the names of its parameters, each with a NUL */
+    FIELD_CALL_BYTES_MAX = 101, /* u32 */
     /* RESULT */
     FIELD_EXIT_CODE = 70, /* u32 */
     FIELD_LEFT_OUT =
@@ -56,6 +60,13 @@ enum field_tag {
     /* FAILED */
     FIELD_STEP = 40,  /* which step of the confinement */
     FIELD_ERRNO = 41, /* u32 */
+};
+
+/* What a cell must know about a tool. */
+enum tool_bits {
+    TOOL_BIT_SYNC = 1,
+    TOOL_BIT_VALUES = 2, /* takes CBOR */
+    TOOL_BIT_OBJECT = 4, /* takes an object, so other arguments are its members in order */
 };
 
 enum outcome { OUTCOME_OK = 0, OUTCOME_EXCEPTION = 1 };

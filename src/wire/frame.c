@@ -16,13 +16,14 @@ static const struct transition TRANSITIONS[] = {
     {PHASE_BORN, FRAME_CANARY, PHASE_DONE},
     {PHASE_RUNNING, FRAME_STDOUT, PHASE_RUNNING},
     {PHASE_RUNNING, FRAME_STDERR, PHASE_RUNNING},
+    {PHASE_RUNNING, FRAME_CALL, PHASE_RUNNING},
     {PHASE_RUNNING, FRAME_RESULT, PHASE_DONE},
     {PHASE_RUNNING, FRAME_FILE, PHASE_FILES},
     {PHASE_FILES, FRAME_FILE, PHASE_FILES},
     {PHASE_FILES, FRAME_RESULT, PHASE_DONE},
 };
 
-static uint64_t frame_len_max(uint8_t type, uint64_t value_bytes_max)
+static uint64_t frame_len_max(uint8_t type, const struct frame_limits *limits)
 {
     switch (type) {
     case FRAME_STDOUT:
@@ -34,19 +35,21 @@ static uint64_t frame_len_max(uint8_t type, uint64_t value_bytes_max)
     case FRAME_FILE:
         return FRAME_FILE_BYTES_MAX;
     case FRAME_RESULT: /* the value and, at most as long, its rendering */
-        return 2 * value_bytes_max + FRAME_RESULT_EXTRA_BYTES;
+        return 2 * limits->value_bytes_max + FRAME_RESULT_EXTRA_BYTES;
+    case FRAME_CALL:
+        return limits->call_bytes_max + sizeof(struct call_head);
     default:
         return 0;
     }
 }
 
 int frame_accept(
-    enum frame_phase *phase, const struct frame_header *header, uint64_t value_bytes_max)
+    enum frame_phase *phase, const struct frame_header *header, const struct frame_limits *limits)
 {
     size_t i;
 
     if (header->zero[0] != 0 || header->zero[1] != 0 || header->zero[2] != 0 ||
-        header->len > frame_len_max(header->type, value_bytes_max)) {
+        header->len > frame_len_max(header->type, limits)) {
         return -1;
     }
     for (i = 0; i < sizeof(TRANSITIONS) / sizeof(TRANSITIONS[0]); i++) {
@@ -58,8 +61,8 @@ int frame_accept(
     return -1;
 }
 
-int frame_next(const struct buf *in, size_t *at, enum frame_phase *phase, uint64_t value_bytes_max,
-    struct frame *ret)
+int frame_next(const struct buf *in, size_t *at, enum frame_phase *phase,
+    const struct frame_limits *limits, struct frame *ret)
 {
     struct frame_header header;
     enum frame_phase next = *phase;
@@ -68,7 +71,7 @@ int frame_next(const struct buf *in, size_t *at, enum frame_phase *phase, uint64
         return 0;
     }
     memcpy(&header, in->data + *at, sizeof(header));
-    if (frame_accept(&next, &header, value_bytes_max) < 0) {
+    if (frame_accept(&next, &header, limits) < 0) {
         return -1;
     }
     if (in->len - *at - FRAME_HEADER_BYTES < header.len) {

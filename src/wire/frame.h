@@ -20,6 +20,8 @@ enum frame_type {
     FRAME_STDOUT = 5, /* cell to host: bytes the guest printed */
     FRAME_STDERR = 6,
     FRAME_RESULT = 7, /* cell to host: how it ended, as fields */
+    FRAME_CALL = 8,   /* cell to host: a call of a tool; struct call_head and the arguments */
+    FRAME_ANSWER = 9, /* host to cell: struct answer_head and what the tool answered */
     /* Both ways: a piece of a file, as fields. FILE_NAME begins one, FILE_BYTES is added to the one
      * that was begun last. The host sends them before START, the cell before RESULT. */
     FRAME_FILE = 20,
@@ -53,10 +55,15 @@ enum {
     FRAME_START_BYTES_MAX = 256 * 1024 * 1024,
 };
 
-/* Is this header allowed in this phase? value_bytes_max is the run's limit. Moves *phase on. 0, or
- * -1. */
+/* How long frames may be whose length a run's limits decide. */
+struct frame_limits {
+    uint64_t value_bytes_max;
+    uint64_t call_bytes_max;
+};
+
+/* Is this header allowed in this phase? Moves *phase on. 0, or -1. */
 int frame_accept(
-    enum frame_phase *phase, const struct frame_header *header, uint64_t value_bytes_max);
+    enum frame_phase *phase, const struct frame_header *header, const struct frame_limits *limits);
 
 /* One frame found in a buffer. */
 struct frame {
@@ -68,7 +75,39 @@ struct frame {
 /* Looks for a whole frame at offset *at of in. 1: found, *at is behind it; 0: not whole yet; -1:
  * refused. The phase only moves when the frame is whole, so calling again after more bytes came is
  * right. */
-int frame_next(const struct buf *in, size_t *at, enum frame_phase *phase, uint64_t value_bytes_max,
-    struct frame *ret);
+int frame_next(const struct buf *in, size_t *at, enum frame_phase *phase,
+    const struct frame_limits *limits, struct frame *ret);
+
+/* ---- calls of tools ---- */
+
+enum call_kind {
+    CALL_JSON = 0,
+    CALL_CBOR = 1,
+    CALL_LARGE = 2, /* the arguments are too large; instead of them their size as a uint64_t */
+};
+
+struct call_head {
+    uint32_t id; /* the cell's number for it: counts up */
+    uint32_t tool;
+    uint32_t kind; /* enum call_kind */
+    uint32_t zero;
+};
+
+enum answer_kind {
+    ANSWER_JSON = 0,
+    ANSWER_CBOR = 1,
+    ANSWER_UNDEFINED = 2,
+    ANSWER_ERROR = 3, /* JSON: {"name", "message", "fields"} */
+};
+
+struct answer_head {
+    uint32_t id;
+    uint32_t kind; /* enum answer_kind */
+};
+
+enum {
+    /* What an ANSWER may have beyond the limit of the run: an error with its texts. */
+    ANSWER_EXTRA_BYTES = 65536,
+};
 
 #endif

@@ -10,7 +10,10 @@
 
 #include <cmocka.h>
 
-enum { VALUE_MAX = 1000, STREAM_MAX = 1 << 20, TYPES_ALL = 256, PHASES = 5 };
+enum { VALUE_MAX = 1000, CALL_MAX = 500, STREAM_MAX = 1 << 20, TYPES_ALL = 256, PHASES = 5 };
+
+static const struct frame_limits LIMITS = {
+    .value_bytes_max = VALUE_MAX, .call_bytes_max = CALL_MAX};
 
 /* The whole of what is allowed, written down a second time: the phase that follows, or -1. */
 static int allowed(int phase, int type)
@@ -21,10 +24,10 @@ static int allowed(int phase, int type)
                : type == FRAME_FAILED || type == FRAME_CANARY ? PHASE_DONE
                                                               : -1;
     case PHASE_RUNNING:
-        return type == FRAME_RESULT                           ? PHASE_DONE
-               : type == FRAME_STDOUT || type == FRAME_STDERR ? PHASE_RUNNING
-               : type == FRAME_FILE                           ? PHASE_FILES
-                                                              : -1;
+        return type == FRAME_RESULT                                                 ? PHASE_DONE
+               : type == FRAME_STDOUT || type == FRAME_STDERR || type == FRAME_CALL ? PHASE_RUNNING
+               : type == FRAME_FILE                                                 ? PHASE_FILES
+                                                                                    : -1;
     case PHASE_FILES:
         return type == FRAME_RESULT ? PHASE_DONE : type == FRAME_FILE ? PHASE_FILES : -1;
     default:
@@ -44,10 +47,10 @@ static void only_what_the_phase_allows_is_accepted(void **state)
             phase = (enum frame_phase)p;
             header.type = (uint8_t)t;
             if (allowed(p, t) < 0) {
-                assert_int_equal(frame_accept(&phase, &header, VALUE_MAX), -1);
+                assert_int_equal(frame_accept(&phase, &header, &LIMITS), -1);
                 assert_int_equal(phase, p); /* and the phase has not moved */
             } else {
-                assert_int_equal(frame_accept(&phase, &header, VALUE_MAX), 0);
+                assert_int_equal(frame_accept(&phase, &header, &LIMITS), 0);
                 assert_int_equal(phase, allowed(p, t));
             }
         }
@@ -69,6 +72,7 @@ static void each_type_has_its_length(void **state)
         {PHASE_FILES, FRAME_FILE, FRAME_FILE_BYTES_MAX},
         {PHASE_FILES, FRAME_RESULT, 2 * VALUE_MAX + FRAME_RESULT_EXTRA_BYTES},
         {PHASE_RUNNING, FRAME_RESULT, 2 * VALUE_MAX + FRAME_RESULT_EXTRA_BYTES},
+        {PHASE_RUNNING, FRAME_CALL, CALL_MAX + sizeof(struct call_head)},
     };
     struct frame_header header = {.len = 0};
     enum frame_phase phase;
@@ -79,12 +83,12 @@ static void each_type_has_its_length(void **state)
         header.type = rows[i].type;
         phase = rows[i].phase;
         header.len = rows[i].len_max;
-        assert_int_equal(frame_accept(&phase, &header, VALUE_MAX), 0);
+        assert_int_equal(frame_accept(&phase, &header, &LIMITS), 0);
         phase = rows[i].phase;
         header.len = rows[i].len_max + 1;
-        assert_int_equal(frame_accept(&phase, &header, VALUE_MAX), -1);
+        assert_int_equal(frame_accept(&phase, &header, &LIMITS), -1);
         header.len = UINT32_MAX;
-        assert_int_equal(frame_accept(&phase, &header, VALUE_MAX), -1);
+        assert_int_equal(frame_accept(&phase, &header, &LIMITS), -1);
         assert_int_equal(phase, rows[i].phase);
     }
 }
@@ -99,7 +103,7 @@ static void the_unused_bytes_must_be_zero(void **state)
     for (i = 0; i < 3; i++) {
         memset(header.zero, 0, sizeof(header.zero));
         header.zero[i] = 1;
-        assert_int_equal(frame_accept(&phase, &header, VALUE_MAX), -1);
+        assert_int_equal(frame_accept(&phase, &header, &LIMITS), -1);
     }
 }
 
@@ -123,19 +127,19 @@ static void finds_frames_one_after_another(void **state)
     add_frame(&b, FRAME_STDOUT, "one", 3);
     add_frame(&b, FRAME_STDERR, "", 0);
     add_frame(&b, FRAME_RESULT, "result", 6);
-    assert_int_equal(frame_next(&b, &at, &phase, VALUE_MAX, &f), 1);
+    assert_int_equal(frame_next(&b, &at, &phase, &LIMITS, &f), 1);
     assert_int_equal(f.type, FRAME_STDOUT);
     assert_int_equal(f.len, 3);
     assert_memory_equal(f.payload, "one", 3);
-    assert_int_equal(frame_next(&b, &at, &phase, VALUE_MAX, &f), 1);
+    assert_int_equal(frame_next(&b, &at, &phase, &LIMITS, &f), 1);
     assert_int_equal(f.type, FRAME_STDERR);
     assert_int_equal(f.len, 0);
-    assert_int_equal(frame_next(&b, &at, &phase, VALUE_MAX, &f), 1);
+    assert_int_equal(frame_next(&b, &at, &phase, &LIMITS, &f), 1);
     assert_int_equal(f.type, FRAME_RESULT);
     assert_memory_equal(f.payload, "result", 6);
     assert_int_equal(at, b.len);
     assert_int_equal(phase, PHASE_DONE);
-    assert_int_equal(frame_next(&b, &at, &phase, VALUE_MAX, &f), 0);
+    assert_int_equal(frame_next(&b, &at, &phase, &LIMITS, &f), 0);
     buf_release(&b);
 }
 
@@ -155,7 +159,7 @@ static void waits_for_every_missing_byte(void **state)
         at = 0;
         buf_clear(&part);
         assert_int_equal(buf_add(&part, whole.data, n, NULL), 0);
-        assert_int_equal(frame_next(&part, &at, &phase, VALUE_MAX, &f), 0);
+        assert_int_equal(frame_next(&part, &at, &phase, &LIMITS, &f), 0);
         assert_int_equal(at, 0);
         assert_int_equal(phase, PHASE_RUNNING);
     }
@@ -175,7 +179,7 @@ static void a_bad_header_is_refused_before_its_payload_comes(void **state)
     (void)state;
     buf_init(&b, STREAM_MAX);
     assert_int_equal(buf_add(&b, &header, sizeof(header), NULL), 0);
-    assert_int_equal(frame_next(&b, &at, &phase, VALUE_MAX, &f), -1);
+    assert_int_equal(frame_next(&b, &at, &phase, &LIMITS, &f), -1);
     assert_int_equal(at, 0);
     assert_int_equal(phase, PHASE_RUNNING);
     buf_release(&b);
@@ -192,8 +196,8 @@ static void nothing_may_follow_the_result(void **state)
     buf_init(&b, STREAM_MAX);
     add_frame(&b, FRAME_RESULT, "", 0);
     add_frame(&b, FRAME_STDOUT, "late", 4);
-    assert_int_equal(frame_next(&b, &at, &phase, VALUE_MAX, &f), 1);
-    assert_int_equal(frame_next(&b, &at, &phase, VALUE_MAX, &f), -1);
+    assert_int_equal(frame_next(&b, &at, &phase, &LIMITS, &f), 1);
+    assert_int_equal(frame_next(&b, &at, &phase, &LIMITS, &f), -1);
     buf_release(&b);
 }
 

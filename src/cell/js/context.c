@@ -10,12 +10,13 @@
 #include "cell/js/prelude.h"
 #include "cell/js/process.h"
 #include "cell/js/surface.h"
+#include "cell/js/tools.h"
 
 enum { OUTPUT_KEEP_BYTES = 65536 }; /* a larger buffer is given back after the piece is sent */
 
 static const char *const HOOK_NAMES[HOOK_COUNT] = {"start", "enter", "completed", "turn", "state",
     "failure", "pending", "unhandled", "value", "decode", "text", "describe", "warm", "exit",
-    "modules", "main"};
+    "modules", "main", "tool", "answer"};
 
 static JSValueRef native_write(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
     size_t argc, const JSValueRef argv[], JSValueRef *exception)
@@ -93,6 +94,7 @@ static JSObjectRef evaluate_prelude(JSGlobalContextRef ctx, const char **ret_why
     js_files_add(ctx, native);
     js_modules_add(ctx, native);
     js_process_add(ctx, native);
+    js_tools_add(ctx, native);
     *ret_why = "the prelude gave no hooks";
     hooks = surface_add_natives(ctx, native, ret_why) < 0
                 ? NULL

@@ -26,6 +26,8 @@ enum js_hook {
     HOOK_EXIT,
     HOOK_MODULES,
     HOOK_MAIN,
+    HOOK_TOOL,
+    HOOK_ANSWER,
     HOOK_COUNT
 };
 

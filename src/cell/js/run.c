@@ -13,11 +13,12 @@
 #include "base/clock.h"
 #include "cell/js/modules.h"
 #include "cell/js/process.h"
+#include "cell/js/tools.h"
 #include "code/script.h"
 #include "wire/field.h"
 
 /* What hooks.state() says. */
-enum { STATE_VALUE = -1, STATE_FAILED = -2, STATE_STUCK = -3 };
+enum { STATE_VALUE = -1, STATE_FAILED = -2, STATE_STUCK = -3, STATE_CALLS = -4 };
 
 /* Where in the array of hooks.describe() what is. */
 enum {
@@ -310,6 +311,11 @@ static JSValueRef enter(struct js_context *c, JSValueRef *ret_exception)
     return *ret_exception == NULL ? value : NULL;
 }
 
+static int start_has_tools(void)
+{
+    return running.start->tools_count > 0;
+}
+
 /* Runs tasks until there is a value (NULL) or something thrown. */
 static JSValueRef turn_loop(struct js_context *c, JSValueRef completion)
 {
@@ -329,10 +335,14 @@ static JSValueRef turn_loop(struct js_context *c, JSValueRef completion)
             return js_context_call(
                 c, n == STATE_FAILED ? HOOK_FAILURE : HOOK_PENDING, 0, NULL, &exception);
         }
-        if (n > 0) {
-            cell_sleep_until(clock_now_us() + (uint64_t)(n * 1000) + 1);
+        if (n == STATE_CALLS) {
+            exception = js_tools_take(c, UINT64_MAX);
+        } else if (n > 0 || start_has_tools()) {
+            exception = js_tools_take(c, n > 0 ? clock_now_us() + (uint64_t)(n * 1000) + 1 : 0);
         }
-        (void)js_context_call(c, HOOK_TURN, 0, NULL, &exception);
+        if (exception == NULL && n != STATE_CALLS) {
+            (void)js_context_call(c, HOOK_TURN, 0, NULL, &exception);
+        }
         if (exception == NULL) {
             state = js_context_call(c, HOOK_STATE, 0, NULL, &exception);
         }
@@ -416,6 +426,7 @@ void js_run(struct js_context *c, const struct guest_start *start, struct buf *r
     running.result = result;
     js_process_start(start);
     begin(c, start, name, NULL);
+    js_tools_begin(c, start);
     put_u32(result, FIELD_OUTCOME, OUTCOME_OK);
     if (set_input(c, start) < 0) {
         JSStringRef text =

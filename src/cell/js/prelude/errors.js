@@ -368,7 +368,7 @@ function hintFor(name, message) {
             "for files.";
     }
     if (name !== "ReferenceError" || !stringStartsWith(message, marker)) {
-        return "";
+        return toolHint(name, message);
     }
     const missing = stringSlice(message, marker.length);
     const known = absentNames[missing];
@@ -380,7 +380,7 @@ function hintFor(name, message) {
             return `Did you mean ${globalNames[i]}?`;
         }
     }
-    return "";
+    return toolHint(name, message);
 }
 
 /* True when the names differ in case only, or by one letter that is missing, extra or wrong. */

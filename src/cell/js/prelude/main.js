@@ -5,7 +5,7 @@
  *
  *   1. after __return(v): when the current task is over and v has settled;
  *   2. when the completion value is a promise: as soon as it settles with anything but undefined;
- *   3. else: when no timer and no immediate is left;
+ *   3. else: when no timer, no immediate and no call of a tool is left;
  *
  * or at once when an error is nobody's business: an exception out of a task, which C sees itself,
  * or a rejection without a handler. */
@@ -15,6 +15,7 @@ let isIdleSaid = false; /* those who wait for that have been told that nothing i
 const STATE_FINISHED = -1;
 const STATE_FAILED = -2;
 const STATE_STUCK = -3;
+const STATE_CALLS = -4; /* nothing to do but to wait for answers of tools */
 
 /* What the run waits for, or what it has come to. */
 const WAIT_NONE = 0;
@@ -105,6 +106,10 @@ function runState() {
     if (delay >= 0) {
         isIdleSaid = false;
         return delay;
+    }
+    if (pendingCount > 0) {
+        isIdleSaid = false;
+        return STATE_CALLS;
     }
     if (runWait === WAIT_PENDING) {
         return STATE_STUCK;
@@ -237,6 +242,14 @@ const hooks = {
 
     main(kind) {
         return runMain(kind);
+    },
+
+    tool(index, bits, name, params) {
+        provideTool(index, bits, name, params);
+    },
+
+    answer(id, kind, value) {
+        takeAnswer(id, kind, value);
     },
 
     warm() {

@@ -1,0 +1,172 @@
+/* tools.c - see tools.h. */
+#include "cell/js/tools.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cell/calls.h"
+#include "cell/js/native.h"
+#include "wire/field.h"
+#include "wire/frame.h"
+
+enum { ARGS_KEEP_BYTES = 65536 }; /* a larger buffer is given back after the call is sent */
+
+static uint32_t call_bytes_max;
+static struct buf args = {.max = SIZE_MAX / 4};
+
+/* (tool, value): value is JSON text or CBOR bytes. The number of the call; the call of one that is
+ * too large is sent without its arguments, and the host says so. */
+static uint32_t send_call(JSContextRef ctx, size_t argc, const JSValueRef argv[])
+{
+    uint32_t tool = (uint32_t)native_integer(ctx, argc, argv, 0, 0);
+    uint32_t kind = CALL_JSON;
+    const char *bytes = NULL;
+    char *cbor = NULL;
+    uint32_t id;
+    uint64_t size;
+    size_t len = 0;
+    JSStringRef text;
+
+    if (argc > 1 && JSValueIsObject(ctx, argv[1]) && js_bytes(ctx, argv[1], &cbor, &len) == 0) {
+        kind = CALL_CBOR;
+        bytes = cbor;
+    } else if (argc > 1) {
+        text = JSValueToStringCopy(ctx, argv[1], NULL);
+        if (text == NULL || js_string_to_utf8(text, &args) < 0) {
+            _exit(1); /* no memory */
+        }
+        JSStringRelease(text);
+        bytes = args.len > 0 ? args.data : "";
+        len = args.len;
+    }
+    if (len > call_bytes_max) {
+        size = len;
+        id = calls_add(tool, CALL_LARGE, (const char *)&size, sizeof(size));
+    } else {
+        id = calls_add(tool, kind, bytes, len);
+    }
+    buf_clear(&args);
+    if (args.capacity > ARGS_KEEP_BYTES) {
+        buf_release(&args);
+    }
+    return id;
+}
+
+/* What came with an answer: text, bytes or undefined. */
+static JSValueRef answer_value(JSContextRef ctx, const struct answer *answer)
+{
+    JSStringRef text;
+    JSValueRef value;
+    JSObjectRef bytes;
+
+    if (answer->kind == ANSWER_UNDEFINED) {
+        return JSValueMakeUndefined(ctx);
+    }
+    if (answer->kind == ANSWER_CBOR) {
+        bytes = JSObjectMakeTypedArray(ctx, kJSTypedArrayTypeUint8Array, answer->len, NULL);
+        if (bytes != NULL && answer->len > 0) {
+            memcpy(JSObjectGetTypedArrayBytesPtr(ctx, bytes, NULL), answer->bytes, answer->len);
+        }
+        return bytes != NULL ? (JSValueRef)bytes : JSValueMakeUndefined(ctx);
+    }
+    text = js_string_from_utf8(answer->bytes, answer->len);
+    /* Values of JSON are made by the engine itself; errors are made by the prelude out of it. */
+    value = text != NULL ? JSValueMakeFromJSONString(ctx, text) : NULL;
+    if (text != NULL) {
+        JSStringRelease(text);
+    }
+    return value != NULL ? value : JSValueMakeUndefined(ctx);
+}
+
+NATIVE(tools_call)
+{
+    NATIVE_UNUSED;
+    return JSValueMakeNumber(ctx, send_call(ctx, argc, argv));
+}
+
+/* The same for a tool that blocks: an array of the kind of the answer and what came with it. */
+NATIVE(tools_call_and_wait)
+{
+    struct answer answer;
+    JSValueRef pair[2];
+
+    NATIVE_UNUSED;
+    calls_wait_for(send_call(ctx, argc, argv), &answer);
+    pair[0] = JSValueMakeNumber(ctx, answer.kind);
+    pair[1] = answer_value(ctx, &answer);
+    return JSObjectMakeArray(ctx, 2, pair, NULL);
+}
+
+static const struct native_row ROWS[] = {
+    {"call", tools_call},
+    {"callAndWait", tools_call_and_wait},
+};
+
+void js_tools_add(JSContextRef ctx, JSObjectRef native)
+{
+    native_add_object(ctx, native, "tools", ROWS, sizeof(ROWS) / sizeof(ROWS[0]));
+}
+
+/* One FIELD_TOOL: its bits, its name, the names of its parameters. */
+static void provide(struct js_context *c, uint32_t index, const struct field *f)
+{
+    JSValueRef exception;
+    JSValueRef argv[4];
+    uint32_t bits = 0;
+    const char *at = f->bytes + sizeof(bits);
+    const char *end = f->bytes + f->len;
+    JSObjectRef names = JSObjectMakeArray(c->ctx, 0, NULL, NULL);
+    unsigned count = 0;
+    size_t len;
+
+    if (f->len <= sizeof(bits) || end[-1] != '\0') {
+        _exit(1);
+    }
+    memcpy(&bits, f->bytes, sizeof(bits));
+    argv[0] = JSValueMakeNumber(c->ctx, index);
+    argv[1] = JSValueMakeNumber(c->ctx, bits);
+    argv[2] = native_text(c->ctx, at, strlen(at));
+    for (at += strlen(at) + 1; at < end; at += len + 1) {
+        len = strlen(at);
+        JSObjectSetPropertyAtIndex(c->ctx, names, count++, native_text(c->ctx, at, len), NULL);
+    }
+    argv[3] = names;
+    (void)js_context_call(c, HOOK_TOOL, 4, argv, &exception);
+}
+
+void js_tools_begin(struct js_context *c, const struct guest_start *start)
+{
+    struct field f;
+    uint32_t index = 0;
+    size_t at = 0;
+
+    call_bytes_max = start->call_bytes_max;
+    if (start->tools_count == 0) {
+        return;
+    }
+    calls_begin(call_bytes_max);
+    while (field_next(start->fields, start->fields_len, &at, &f) == 1) {
+        if (f.tag == FIELD_TOOL) {
+            provide(c, index++, &f);
+        }
+    }
+}
+
+JSValueRef js_tools_take(struct js_context *c, uint64_t until_us)
+{
+    struct answer answer;
+    JSValueRef exception = NULL;
+    JSValueRef argv[3];
+
+    if (!calls_next(until_us, &answer)) {
+        return NULL;
+    }
+    do { /* what has come meanwhile as well: each may let the guest go on */
+        argv[0] = JSValueMakeNumber(c->ctx, answer.id);
+        argv[1] = JSValueMakeNumber(c->ctx, answer.kind);
+        argv[2] = answer_value(c->ctx, &answer);
+        (void)js_context_call(c, HOOK_ANSWER, 3, argv, &exception);
+    } while (exception == NULL && calls_has_more() && calls_next(0, &answer));
+    return exception;
+}

@@ -1,0 +1,35 @@
+/* tool.h - the tools of a run or an environment, checked and ready to be called. */
+#ifndef VIAL_HOST_TOOL_H
+#define VIAL_HOST_TOOL_H
+
+#include "base/buf.h"
+#include "schema/schema.h"
+#include "vial.h"
+
+struct tool {
+    struct vial_tool spec;         /* with its defaults filled in; its strings are the caller's */
+    struct schema *input, *output; /* NULL: anything */
+};
+
+/* Shared by the runs and calls that use it. */
+struct tool_set {
+    struct tool *tools;
+    size_t count;
+    int references; /* atomic */
+};
+
+/* Checks the tools: names, schemas, urls, commands, limits. The specs' strings must outlive the
+ * set, and so must what calls in progress need: see tool_set_unref. */
+VIAL_NODISCARD int tool_set_new(
+    const struct vial_tool *tools, size_t count, struct tool_set **ret, struct vial_error *err);
+struct tool_set *tool_set_ref(struct tool_set *set);
+void tool_set_unref(struct tool_set *set);
+
+/* Adds what a cell must know about them to its start message. */
+VIAL_NODISCARD int tool_set_add_fields(
+    const struct tool_set *set, struct buf *fields, struct vial_error *err);
+
+/* The tool of this name, or NULL. */
+const struct tool *tool_set_find(const struct tool_set *set, const char *name);
+
+#endif
