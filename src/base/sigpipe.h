@@ -13,7 +13,8 @@ struct sigpipe {
     int was_pending; /* one was there already: it is not ours to take */
 };
 
-/* From here to sigpipe_release, in the same thread, no SIGPIPE is delivered; writes fail with EPIPE. */
+/* From here to sigpipe_release, in the same thread, no SIGPIPE is delivered; writes fail with
+ * EPIPE. */
 void sigpipe_hold(struct sigpipe *s);
 void sigpipe_release(const struct sigpipe *s);
 

@@ -39,6 +39,14 @@ void calls_begin(uint32_t call_bytes_max)
     bytes_max = call_bytes_max;
 }
 
+void calls_forget(void)
+{
+    buf_release(&out);
+    buf_release(&in);
+    buf_release(&aside);
+    in_at = aside_at = 0;
+}
+
 uint32_t calls_add(uint32_t tool, uint32_t kind, const char *bytes, size_t len)
 {
     struct call_head head = {.id = ++last_id, .tool = tool, .kind = kind};

@@ -19,6 +19,9 @@ struct answer {
 /* No answer is longer than this, and what its head and an error add. */
 void calls_begin(uint32_t call_bytes_max);
 
+/* In a copy of this process: the socket is another one, and the answers are the original's. */
+void calls_forget(void);
+
 /* Adds a call and returns its number. kind is an enum call_kind. */
 uint32_t calls_add(uint32_t tool, uint32_t kind, const char *bytes, size_t len);
 

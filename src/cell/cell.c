@@ -20,6 +20,7 @@
 #include "base/fd.h"
 #include "cell/attack.h"
 #include "cell/calls.h"
+#include "cell/family.h"
 #include "cell/files.h"
 #include "cell/guest.h"
 #include "cell/slim.h"
@@ -227,6 +228,25 @@ static void cell_parse_start(const char *payload, size_t len, struct guest_start
         case FIELD_LANGUAGE:
             r = field_u32(&f, &start->language);
             break;
+        case FIELD_SESSION:
+            r = field_u32(&f, &start->session);
+            break;
+        case FIELD_ENTRY_MAIN:
+            r = field_u32(&f, &start->entry_is_main);
+            break;
+        case FIELD_FUNCTION:
+            r = field_u32(&f, &start->function);
+            break;
+        case FIELD_RELEASE:
+            r = field_u32(&f, &start->release);
+            break;
+        case FIELD_COMPLETE:
+            r = field_u32(&f, &start->complete);
+            break;
+        case FIELD_GLOBALS:
+            start->globals = f.bytes;
+            start->globals_len = f.len;
+            break;
         case FIELD_TOOL:
             start->tools_count++;
             break;
@@ -337,42 +357,65 @@ static void cell_collect(struct buf *result)
     }
 }
 
-_Noreturn void cell_finish(struct buf *result)
+static void cell_send_result(struct buf *result)
 {
     struct timespec used;
-    char byte;
 
     cell_collect(result);
     /* Asked for by its owner only, the kernel brings the account of a running process up to date;
      * the host would read what was written at the last tick. */
     (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
     cell_send(FRAME_RESULT, result->data, result->len);
+}
+
+_Noreturn void cell_finish(struct buf *result)
+{
+    char byte;
+
+    if (cell_start.session == SESSION_EVAL && field_add_u32(result, FIELD_ENDED, 1, NULL) < 0) {
+        cell_die();
+    }
+    cell_send_result(result);
     /* The host looks at what this process has used, and then ends it. */
     (void)fd_read_up_to(CELL_CONTROL_FD, &byte, 1);
     _exit(0);
 }
 
-static _Noreturn void cell_guest(const struct cell_spec *spec)
+/* Random numbers of its own for this process. */
+static void cell_reseed(void)
+{
+    uint64_t seed[4];
+
+    if (getrandom(seed, sizeof(seed), 0) != (ssize_t)sizeof(seed) || GUEST.reseed(seed) < 0) {
+        cell_failed("random numbers", EIO);
+    }
+}
+
+/* What every cell does before it can take a program. */
+static void cell_prepare(const struct cell_spec *spec, struct files_in *in)
 {
     int hurry = spec->hurry != 0;
+
+    slim_cell(hurry, spec->modules != 0);
+    cell_reseed();
+    if (!hurry) {
+        GUEST.touch();
+    }
+    if (spec->profile == PROFILE_POSIX && cell_open_files(in) < 0) {
+        cell_failed("opening the work directory", errno);
+    }
+}
+
+static _Noreturn void cell_guest(const struct cell_spec *spec)
+{
     static struct files_in in;
     static struct buf result; /* static: the guest may end the run from far below */
-    uint64_t seed[4];
     size_t len = 0;
     const char *payload;
     const char *report;
     size_t report_len;
 
-    slim_cell(hurry, spec->modules != 0);
-    if (getrandom(seed, sizeof(seed), 0) != (ssize_t)sizeof(seed) || GUEST.reseed(seed) < 0) {
-        cell_failed("random numbers", EIO);
-    }
-    if (!hurry) {
-        GUEST.touch();
-    }
-    if (cell_spec->profile == PROFILE_POSIX && cell_open_files(&in) < 0) {
-        cell_failed("opening the work directory", errno);
-    }
+    cell_prepare(spec, &in);
     cell_send(FRAME_READY, NULL, 0);
     payload = cell_receive_start(&in, &len);
     cell_parse_start(payload, len, &cell_start);
@@ -388,6 +431,95 @@ static _Noreturn void cell_guest(const struct cell_spec *spec)
         GUEST.run(&cell_start, &result);
     }
     cell_finish(&result);
+}
+
+/* ---- members of families ---- */
+
+/* A program for a member. What its start message holds is given back with the next one, unless
+ * something may still point to it. */
+static void member_run(uint32_t len)
+{
+    static struct buf result;
+    static char *before;
+    char *payload = malloc((size_t)len + 1);
+
+    if (payload == NULL || fd_read_up_to(CELL_CONTROL_FD, payload, len) != (ssize_t)len) {
+        cell_die();
+    }
+    free(before);
+    before = NULL;
+    cell_parse_start(payload, len, &cell_start);
+    if (cell_start.input_is_cbor == 0 && cell_start.module_count == 0 &&
+        cell_start.stdin_bytes == NULL) {
+        before = payload;
+    }
+    buf_release(&result);
+    buf_init(&result, CELL_RESULT_BYTES_MAX);
+    GUEST.run(&cell_start, &result);
+    if (cell_start.session != SESSION_EVAL) {
+        cell_finish(&result);
+    }
+    cell_send_result(&result);
+}
+
+/* GO: the host has this process on its books. */
+static void member_go(uint32_t len)
+{
+    uint32_t warm = 0;
+
+    if (len != sizeof(warm) || fd_read_up_to(CELL_CONTROL_FD, &warm, len) != (ssize_t)len) {
+        cell_die();
+    }
+    cell_reseed();
+    if (warm != 0) {
+        slim_cell(warm > 1, 0);
+        if (warm == 1) {
+            GUEST.touch();
+        }
+        cell_send(FRAME_READY, NULL, 0);
+    }
+}
+
+static void member_branch(const int *fds, unsigned fds_count)
+{
+    uint32_t sys;
+    int r;
+
+    if (fds_count == 0) {
+        cell_die();
+    }
+    r = family_branch(fds, fds_count);
+    if (r < 0) {
+        sys = (uint32_t)errno;
+        cell_send(FRAME_UNBORN, &sys, sizeof(sys));
+    } else if (r > 0) {
+        GUEST.branched();
+    }
+}
+
+/* The life of a member: it rests until the host has something for it. */
+static _Noreturn void cell_member(void)
+{
+    struct frame_header header;
+    int fds[FAMILY_FDS_MAX];
+    unsigned fds_count;
+
+    for (;;) {
+        if (family_read(&header, sizeof(header), fds, &fds_count) < 0) {
+            _exit(0);
+        }
+        if (header.type == FRAME_BRANCH && header.len == 0) {
+            member_branch(fds, fds_count);
+        } else if (fds_count != 0) {
+            cell_die();
+        } else if (header.type == FRAME_GO) {
+            member_go(header.len);
+        } else if (header.type == FRAME_START && header.len <= FRAME_START_BYTES_MAX) {
+            member_run(header.len);
+        } else {
+            cell_die();
+        }
+    }
 }
 
 _Noreturn void cell_main(const struct confine_cell_input *in)
@@ -412,5 +544,9 @@ _Noreturn void cell_main(const struct confine_cell_input *in)
         _exit(0);
     }
     cell_spec = in->spec;
+    if (in->spec->kind == CELL_ORIGIN) {
+        family_split(cell_failed);
+        cell_member();
+    }
     cell_guest(in->spec);
 }

@@ -38,6 +38,11 @@ struct guest_start {
     uint32_t language; /* enum vial_language */
     uint32_t tools_count;
     uint32_t call_bytes_max; /* of the arguments of a call */
+    uint32_t session;        /* enum session_kind */
+    uint32_t entry_is_main;
+    uint32_t function, release, complete; /* see the fields of these names; 0: none */
+    const char *globals;                  /* a JSON object, or NULL */
+    size_t globals_len;
 };
 
 struct guest_ops {
@@ -57,6 +62,9 @@ struct guest_ops {
 
     /* The same for a program with modules. */
     void (*rehearse_modules)(void);
+
+    /* In a copy of a process that has run programs: nothing of what is under way is this one's. */
+    void (*branched)(void);
 
     /* Runs guest code and adds the fields of the RESULT to result. May also end the run itself, by
      * cell_finish. */

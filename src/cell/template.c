@@ -98,7 +98,14 @@ static void fork_cell(const struct control_message *m, const int *fds, unsigned 
 
     memcpy(&spec, m->payload, sizeof(spec));
     in.spec = &spec;
-    for (i = 1; i < fds_count; i++) {
+    i = 1;
+    if (spec.kind == CELL_ORIGIN) {
+        if (fds_count < 2) {
+            _exit(1);
+        }
+        in.family_fd = fds[i++];
+    }
+    for (; i < fds_count && in.cgroup_fds_count < CONFINE_CGROUP_FDS_MAX; i++) {
         in.cgroup_fds[in.cgroup_fds_count++] = fds[i];
     }
     for (slot = 0; slot < CELLS_MAX && state.cells[slot].pid != 0; slot++) {

@@ -216,7 +216,7 @@ int vial_call_approve(struct vial_engine *engine, uint64_t call_id, int yes, con
     } else {
         call->reason = reason != NULL ? strdup(reason) : NULL;
         call->state = yes != 0 ? CALL_APPROVED : CALL_REFUSED;
-        (void)!write(call->run->calls.wake_fd, &one, sizeof(one)); /* short counts handled */
+        (void)!write(call->run->wake_fd, &one, sizeof(one)); /* short counts handled */
     }
     (void)pthread_mutex_unlock(&engine->calls.lock);
     return r;

@@ -160,13 +160,11 @@ static void flush(struct run_calls *calls)
     }
 }
 
-static void wake(const struct run_calls *calls)
+static void wake(const struct vial_run *run)
 {
     uint64_t one = 1;
 
-    if (calls->wake_fd >= 0) {
-        (void)!write(calls->wake_fd, &one, sizeof(one)); /* short counts handled */
-    }
+    (void)!write(run->wake_fd, &one, sizeof(one)); /* short counts handled */
 }
 
 /* Puts an answer on its way. Without memory for it the run is beyond help: the cell is ended. */
@@ -186,7 +184,7 @@ static void send_answer(
     }
     flush(calls);
     if (calls->out.len > 0) {
-        wake(calls);
+        wake(run);
     }
 }
 
@@ -276,17 +274,19 @@ fail_call(struct call *call, uint32_t status, const char *name, const char *form
 
 int calls_open(struct vial_run *run, struct tool_set *tools, struct vial_error *err)
 {
-    run->calls = (struct run_calls){.wake_fd = -1, .sock = -1};
+    run->calls = (struct run_calls){.sock = -1};
     if (tools == NULL || tools->count == 0) {
         return VIAL_OK;
     }
     run->calls.tool_counts = calloc(2 * tools->count, sizeof(uint32_t));
-    run->calls.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (run->calls.tool_counts == NULL || run->calls.wake_fd < 0) {
+    if (run->wake_fd < 0) {
+        run->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    }
+    if (run->calls.tool_counts == NULL || run->wake_fd < 0) {
         int sys = run->calls.tool_counts == NULL ? ENOMEM : errno;
 
         free(run->calls.tool_counts);
-        fd_closep(&run->calls.wake_fd);
+        run->calls.tool_counts = NULL;
         return vial__fail_sys(err, sys, "preparing for calls of tools");
     }
     buf_init(&run->calls.out, (run->limits.call_bytes_max + ANSWER_EXTRA_BYTES) *
@@ -428,7 +428,7 @@ static void ask_approval(struct vial_run *run, struct call *call)
     if (call->state == CALL_WAITING && said != VIAL_APPROVAL_LATER) {
         call->state = said == VIAL_APPROVAL_YES ? CALL_APPROVED : CALL_REFUSED;
     }
-    wake(&run->calls); /* what was decided is done in calls_serve */
+    wake(run); /* what was decided is done in calls_serve */
 }
 
 /* With the lock held: the tool is to do it now. The lock is let go of meanwhile. */
@@ -593,7 +593,7 @@ void calls_serve(struct vial_run *run, uint64_t now_us)
     if (run->calls.tools == NULL || run->calls.count == 0) {
         return;
     }
-    (void)!read(run->calls.wake_fd, &count, sizeof(count)); /* short counts handled */
+    (void)!read(run->wake_fd, &count, sizeof(count)); /* short counts handled */
     (void)pthread_mutex_lock(&table->lock);
     flush(&run->calls);
     while (changed) {
@@ -653,7 +653,6 @@ void calls_close(struct vial_run *run)
 {
     free(run->calls.tool_counts);
     buf_release(&run->calls.out);
-    fd_closep(&run->calls.wake_fd);
     tool_set_unref(run->calls.tools);
-    run->calls = (struct run_calls){.wake_fd = -1, .sock = -1};
+    run->calls = (struct run_calls){.sock = -1};
 }

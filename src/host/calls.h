@@ -40,7 +40,6 @@ struct run_calls {
     uint64_t count;
     uint32_t *tool_counts;  /* calls so far, and those without an answer, for each tool */
     struct buf out;         /* answers that the socket had no room for */
-    int wake_fd;            /* wakes the thread of the run; -1 until something may need it */
     int sock;               /* of the cell */
     uint64_t paused_us;     /* since when the wall clock stands; 0: it runs */
     uint64_t paused_us_sum; /* how long it stood before */

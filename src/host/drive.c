@@ -27,6 +27,7 @@ enum {
     GONE_MS_MAX = 5000, /* a killed process is gone in this time, or the machine is in trouble */
     FLOOD_FACTOR = 16,  /* output beyond so many times its limit ends the run */
     RECEIVE_BYTES = 65536 + 8192,      /* a whole frame of output or of a file */
+    GRACE_US = 500 * 1000, /* for a program that was asked to stop: a native loop may take a while */
     SLEEP_US_MAX = 1000 * 1000 * 1000, /* the kernel takes no endless time as a number */
 };
 
@@ -57,17 +58,18 @@ void drive_kill(struct vial_run *run)
     (void)syscall(SYS_pidfd_send_signal, run->pidfd, SIGKILL, NULL, 0);
 }
 
-/* How the sleep ends: something can be read, or a limit has been reached. */
-enum event { EVENT_READ, EVENT_WALL, EVENT_CPU, EVENT_MEMORY };
-
 static uint64_t min_u64(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
-/* When the wall clock will have run out; it stands while an approval is waited for. */
+/* When the wall clock will have run out; it stands while an approval is waited for. A program that
+ * was asked to stop has a little longer. */
 static uint64_t wall_end_us(const struct vial_run *run)
 {
+    if (run->interrupted != 0) {
+        return run->grace_end_us;
+    }
     return run->calls.paused_us != 0
                ? UINT64_MAX
                : run->started_us + run->limits.wall_ms_max * 1000ULL + run->calls.paused_us_sum;
@@ -78,7 +80,7 @@ static uint64_t wall_end_us(const struct vial_run *run)
 static int sleep_once(struct vial_run *run, uint64_t now, uint64_t until)
 {
     struct pollfd p[2] = {{.fd = run->engine->cells[run->cell].sock, .events = POLLIN},
-        {.fd = run->calls.wake_fd, .events = POLLIN}};
+        {.fd = run->wake_fd, .events = POLLIN}};
     uint64_t left_us = until > now ? until - now : 0;
     struct timespec left = {
         .tv_sec = (time_t)(left_us / 1000000), .tv_nsec = (long)(left_us % 1000000) * 1000};
@@ -90,12 +92,12 @@ static int sleep_once(struct vial_run *run, uint64_t now, uint64_t until)
     if (calls_wants_to_write(run)) {
         p[0].events |= POLLOUT;
     }
-    n = ppoll(p, run->calls.tools != NULL ? 2 : 1, &left, NULL);
+    n = ppoll(p, run->wake_fd >= 0 ? 2 : 1, &left, NULL);
     return n > 0 && (p[0].revents & ~POLLOUT) != 0;
 }
 
 /* Sleeps until the cell says something or a limit is reached. */
-static enum event sleep_until_event(struct vial_run *run)
+static enum drive_event sleep_until_event(struct vial_run *run)
 {
     struct cell *cell = &run->engine->cells[run->cell];
     uint64_t cpu_max = run->limits.cpu_ms_max * 1000ULL;
@@ -105,7 +107,8 @@ static enum event sleep_until_event(struct vial_run *run)
     int n;
 
     for (;;) {
-        until = min_u64(min_u64(wall_end_us(run), cpu_next), calls_deadline_us(run));
+        until = min_u64(wall_end_us(run), calls_deadline_us(run));
+        until = run->interrupted == 0 ? min_u64(until, cpu_next) : until;
         if (run->together) {
             until = min_u64(until, run->together_until_us);
         }
@@ -118,10 +121,14 @@ static enum event sleep_until_event(struct vial_run *run)
             let_go(run);
         }
         calls_serve(run, now);
+        if (run->session != NULL && run->interrupted == 0 &&
+            __atomic_load_n(&run->cancelled, __ATOMIC_RELAXED)) {
+            return EVENT_CANCEL;
+        }
         if (now >= wall_end_us(run)) {
             return EVENT_WALL;
         }
-        if (now >=
+        if (run->interrupted == 0 && now >=
             cpu_next) { /* one thread: what is left cannot be used up before as much time passed */
             used = meter_cpu_us(cell);
             if (used >= cpu_max) {
@@ -240,7 +247,7 @@ static enum heard listen_once(struct vial_run *run, struct vial_result *result)
 
 /* ---- the end ---- */
 
-static void state_limit(struct vial_run *run, struct vial_result *result, enum event event)
+static void state_limit(struct vial_run *run, struct vial_result *result, enum drive_event event)
 {
     if (event == EVENT_WALL) {
         result_state(result, VIAL_STATUS_WALL_LIMIT, "WallLimit",
@@ -250,6 +257,8 @@ static void state_limit(struct vial_run *run, struct vial_result *result, enum e
         result_state(result, VIAL_STATUS_CPU_LIMIT, "CpuLimit",
             "raise it with --cpu-ms (cpu_ms_max), or compute less: look for a loop that never ends",
             "the run used more than its limit of %u ms of processor time", run->limits.cpu_ms_max);
+    } else if (event == EVENT_CANCEL) {
+        result_state(result, VIAL_STATUS_CANCELLED, "Cancelled", NULL, "the run was cancelled");
     } else {
         result_state(result, VIAL_STATUS_MEMORY_LIMIT, "MemoryLimit",
             "raise it with --memory-mb (memory_bytes_max), or keep less in memory at once",
@@ -324,15 +333,31 @@ static void drain(struct vial_run *run, struct vial_result *result)
     }
 }
 
+/* A program in a session is asked to stop before its process is ended. */
+static int ask_to_stop(struct vial_run *run, enum drive_event event)
+{
+    if (run->session == NULL || run->interrupted != 0 || event == EVENT_MEMORY) {
+        return 0;
+    }
+    run->interrupted = (int)event;
+    run->grace_end_us = clock_now_us() + GRACE_US;
+    (void)syscall(SYS_pidfd_send_signal, run->pidfd, SIGCONT, NULL, 0);
+    return syscall(SYS_pidfd_send_signal, run->pidfd, SIGUSR1, NULL, 0) == 0;
+}
+
 /* Listens until the run is over one way or another. */
 static int drive(struct vial_run *run, struct vial_result *result, struct vial_error *err)
 {
-    enum event event;
+    enum drive_event event;
     enum heard heard;
 
     for (;;) {
         event = sleep_until_event(run);
+        if (event != EVENT_READ && ask_to_stop(run, event)) {
+            continue;
+        }
         if (event != EVENT_READ) {
+            event = run->interrupted != 0 ? (enum drive_event)run->interrupted : event;
             drive_end(run);
             drain(run, result);
             state_limit(run, result, event);
@@ -341,6 +366,9 @@ static int drive(struct vial_run *run, struct vial_result *result, struct vial_e
         heard = listen_once(run, result);
         if (heard == HEARD_RESULT) {
             run->ended_us = clock_now_us();
+            if (run->interrupted != 0 && result->interrupted != 0) {
+                state_limit(run, result, (enum drive_event)run->interrupted);
+            }
             return VIAL_OK;
         }
         if (heard == HEARD_END) {

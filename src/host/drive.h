@@ -5,6 +5,9 @@
 #include "host/result.h"
 #include "host/run.h"
 
+/* How a sleep ends: something can be read, or a limit has been reached. */
+enum drive_event { EVENT_READ, EVENT_WALL, EVENT_CPU, EVENT_MEMORY, EVENT_CANCEL };
+
 /* A wake-up across processors costs some 50 us here, a switch on one processor 8 us. So the cell is
  * put beside us while the run is young: short runs never wake the other processor, and a run that
  * turns out to be long is let go again. */

@@ -29,6 +29,10 @@ enum {
     QUEUE_MS_DEFAULT = 10000,
     TOOL_THREADS_DEFAULT = 128, /* tools mostly wait; 256 KiB of stack each, touched as needed */
     TOOL_THREADS_LIMIT = 1024,
+    SESSIONS_DEFAULT = 64,
+    SESSIONS_LIMIT = 1024,
+    ENV_CELLS = 64,    /* ready for runs in environments, of all of them together */
+    FAMILIES_ENVS = 64, /* environments that have a template at the same time */
     POOL_LIMIT = 1024,
     RUNS_LIMIT = 2048,
     QUEUE_LIMIT = 65536,
@@ -36,6 +40,8 @@ enum {
     ISOLATION_BYTES_MAX = 16384,
     CELL_IN_BYTES_MAX = 1024 * 1024 * 1024, /* twice the largest value and its text; see frame.c */
 };
+
+static const uint64_t ENV_BYTES_DEFAULT = 1024 * 1024 * 1024;
 
 const char *vial_version(void)
 {
@@ -101,6 +107,10 @@ static int take_options(
     r = r < 0 ? r
               : in_range("tool_threads_max", o.tool_threads_max, TOOL_THREADS_DEFAULT,
                     TOOL_THREADS_LIMIT, &e->calls.threads_max, err);
+    r = r < 0 ? r
+              : in_range("sessions_max", o.sessions_max, SESSIONS_DEFAULT, SESSIONS_LIMIT,
+                    &e->sessions_max, err);
+    e->env_bytes_max = o.env_bytes_max != 0 ? o.env_bytes_max : ENV_BYTES_DEFAULT;
     r = r < 0 ? r : layer_require_check(o.require, err);
     r = r < 0 ? r : limits_resolve(NULL, &limits, err);
     if (r < 0) {
@@ -123,13 +133,16 @@ static int take_options(
 
 static int make_tables(struct vial_engine *e, struct vial_error *err)
 {
-    unsigned count = e->pool_count + e->runs_max + CELLS_EXTRA;
+    unsigned count = e->pool_count + e->runs_max + e->sessions_max + ENV_CELLS + CELLS_EXTRA;
+    unsigned families = e->sessions_max + FAMILIES_ENVS;
     unsigned i;
 
-    assert(count <= CELLS_LIMIT);
+    count = count < CELLS_LIMIT ? count : CELLS_LIMIT;
+    families = families < FAMILIES_LIMIT ? families : FAMILIES_LIMIT;
     e->cells = calloc(count, sizeof(*e->cells));
     e->ready = calloc(count, sizeof(*e->ready));
-    if (e->cells == NULL || e->ready == NULL) {
+    e->families = calloc(families, sizeof(*e->families));
+    if (e->cells == NULL || e->ready == NULL || e->families == NULL) {
         return vial__fail(err, VIAL_E_NOMEM, "no memory for an engine");
     }
     e->cells_count = count; /* only now: vial_engine_free closes what so many cells hold */
@@ -137,6 +150,10 @@ static int make_tables(struct vial_engine *e, struct vial_error *err)
         e->cells[i].sock = e->cells[i].pidfd = e->cells[i].statm_fd = -1;
         e->cells[i].cgroups = (struct cgroup_slot){.memory_fd = -1, .peak_fd = -1, .kills_fd = -1};
         buf_init(&e->cells[i].in, CELL_IN_BYTES_MAX);
+    }
+    e->families_count = families;
+    for (i = 0; i < families; i++) {
+        e->families[i].sock = e->families[i].pidfd = e->families[i].listener = -1;
     }
     e->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     e->host_pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
@@ -264,6 +281,7 @@ void vial_engine_free(struct vial_engine *e)
     (void)pthread_mutex_destroy(&e->lock);
     free(e->cells);
     free(e->ready);
+    free(e->families);
     free(e->cell_path);
     free(e->require);
     free(e->isolation_json);

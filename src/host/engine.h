@@ -21,9 +21,11 @@
 #include "wire/frame.h"
 
 enum {
-    TEMPLATES_MAX = 4,  /* one in use, the others waiting for their last cells to end */
+    TEMPLATES_MAX = 8,  /* one in use, the others waiting for their last cells to end */
     CELLS_EXTRA = 16,   /* cells that are ending while others begin */
-    CELLS_LIMIT = 4000, /* below the users of a range (namespace.h) */
+    CELLS_LIMIT = 3500, /* with the families below the users of a range (namespace.h) */
+    FAMILIES_LIMIT = 512,
+    FAMILY_NONE = UINT16_MAX,
     CELL_NONE = UINT32_MAX,
     SPARES_MAX = 2, /* cells with files kept ready; making one takes some 3 ms here */
 };
@@ -35,6 +37,14 @@ enum cell_state {
     CELL_READY,   /* in the pool */
     CELL_TAKEN,   /* a run has it */
     CELL_ENDING,  /* killed, or its run is over: waiting for the template to say that it is gone */
+};
+
+/* What a cell is made for. */
+enum cell_purpose {
+    PURPOSE_POOL,    /* the next run that comes */
+    PURPOSE_WAITER,  /* one that waits for just this kind */
+    PURPOSE_SPARE,   /* the next run with files */
+    PURPOSE_ENV,     /* the next run in an environment */
 };
 
 struct template
@@ -53,6 +63,13 @@ struct cell {
     uint8_t custom;   /* made for one waiting run, not for the pool */
     uint8_t gone;     /* the template has reported its end */
     uint8_t has_slot; /* cgroups is open */
+    uint8_t branches; /* of it that are on order and have no consent yet */
+    uint8_t unborn;   /* of it that are on order and not there yet */
+    uint16_t family;  /* FAMILY_NONE for all but members of one */
+    pid_t family_pid; /* its number inside of the family */
+    uint32_t origin;  /* the member it is a branch of, or CELL_NONE */
+    uint32_t warm;    /* what GO will say to it */
+    struct vial_env *env; /* whose pool it is made for, or NULL */
     int sock;         /* to the cell; -1 */
     int pidfd;        /* -1 before it is forked, and once a run has taken it */
     int statm_fd;     /* its page counts where there is no memory cgroup; -1 */
@@ -69,18 +86,39 @@ struct cell {
     struct buf in; /* bytes received from it, kept for the next cell in this place */
 };
 
+struct family {
+    int sock;             /* its first process tells of ends here; -1: not in use */
+    int pidfd;            /* of its first process; -1 before it is forked */
+    int listener;         /* where its clones ask for consent; -1: it cannot be branched */
+    unsigned template_index;
+    unsigned members_count; /* places */
+    unsigned orders_count;  /* branches on order that have no consent yet */
+    int hung_up;            /* its first process has ended */
+    uint32_t uid;
+};
+
+/* What kind of cell is wanted. */
+struct cell_want {
+    struct cell_spec spec;
+    uint32_t origin;      /* a branch of this one; CELL_NONE: from the template */
+    struct vial_env *env; /* from the pool of this environment */
+    int stays;            /* for a session: not counted among the runs */
+};
+
 /* A run that waits for a cell. Lives on the stack of the waiting thread. */
 struct waiter {
     struct waiter *next;
-    struct cell_spec spec;
+    struct cell_want want;
     int custom;    /* needs a cell of its own making */
     int ordered;   /* and that is on its way */
+    int failed;    /* it will not come: see the engine's failure */
     uint32_t cell; /* given to it, or CELL_NONE */
 };
 
 struct vial_engine {
     /* Set at the start, then only read. */
-    uint32_t pool_count, runs_max, queue_count_max, queue_ms_max;
+    uint32_t pool_count, runs_max, queue_count_max, queue_ms_max, sessions_max;
+    uint64_t env_bytes_max;
     int no_jit;
     int quick;
     char *cell_path;
@@ -123,6 +161,12 @@ struct vial_engine {
     unsigned busy_count;
     unsigned queue_count;
     struct waiter *waiters;
+    struct family *families;
+    unsigned families_count;
+    struct vial_env *envs;         /* all of them; env.h */
+    struct vial_session *sessions; /* all of them; session.h */
+    unsigned sessions_count;
+    uint64_t session_id; /* the last one given out */
     uint64_t run_count;
     uint64_t taken_us; /* when a cell was last taken */
     uint64_t pace_us;  /* the mean time between two runs */
@@ -145,11 +189,14 @@ void pool_wake_keeper(struct vial_engine *engine);
 /* Takes a ready cell. wait 0: only if there is one at once (VIAL_E_BUSY else). cancelled may end
  * the waiting early, with VIAL_OK and CELL_NONE. The cell's process descriptor becomes the
  * caller's. */
-VIAL_NODISCARD int pool_take(struct vial_engine *engine, const struct cell_spec *spec, int wait,
+VIAL_NODISCARD int pool_take(struct vial_engine *engine, const struct cell_want *want, int wait,
     const int *cancelled, uint32_t *ret_cell, int *ret_pidfd, struct vial_error *err);
 
 /* The run is over and the cell's process was killed or has ended. */
 void pool_give_back(struct vial_engine *engine, uint32_t cell, int suspicious);
+
+/* The same for a cell that stayed. */
+void pool_give_back_member(struct vial_engine *engine, uint32_t cell, int suspicious);
 
 /* run.c: like vial_run_start, in a cell of this kind and profile; its limits come from the request.
  */

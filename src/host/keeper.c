@@ -17,8 +17,12 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "host/engine.h"
+#include "host/env.h"
+#include "host/family.h"
+#include "host/keeper.h"
 #include "host/meter.h"
 #include "host/place.h"
+#include "host/session.h"
 #include "jail/fork.h"
 #include "wire/control.h"
 #include "wire/field.h"
@@ -30,6 +34,35 @@ enum {
     ROTATE_US_MIN = 1000 * 1000,     /* who crashes on purpose costs at most one start a second */
 };
 
+/* ---- cells, with the lock held ---- */
+
+static void cell_gone(struct vial_engine *e, struct cell *c, int status, uint64_t cpu_us)
+{
+    c->gone = 1;
+    c->exit_status = status;
+    c->exit_cpu_us = cpu_us;
+    if (c->state == CELL_READY) { /* nobody killed it: it fell over while waiting */
+        place_unready(e, (uint32_t)(c - e->cells));
+    }
+    if (c->state == CELL_TAKEN) { /* its run may be waiting to learn how it died */
+        env_origin_gone(e, (uint32_t)(c - e->cells));
+        (void)pthread_cond_broadcast(&e->changed);
+        return;
+    }
+    if (c->state == CELL_BORN) {
+        (void)vial__fail(&e->failure, VIAL_E_CELL,
+            "a cell ended before it was ready (wait status 0x%x)", (unsigned)status);
+        e->failures_count++;
+        (void)pthread_cond_broadcast(&e->changed);
+    }
+    place_clear(e, c);
+}
+
+void keeper_cell_gone(struct vial_engine *e, struct cell *c, int status, uint64_t cpu_us)
+{
+    cell_gone(e, c, status, cpu_us);
+}
+
 /* ---- templates, with the lock held ---- */
 
 /* The template is gone, and the kernel has ended all its cells. Those that runs have are told by
@@ -39,21 +72,13 @@ static void template_lost(struct vial_engine *e, unsigned index)
     struct template *t = &e->templates[index];
     unsigned i;
 
+    t->retired = 0; /* so that place_clear leaves the release to us */
+    family_template_lost(e, index);
     for (i = 0; i < e->cells_count; i++) {
         struct cell *c = &e->cells[i];
 
-        if (c->state == CELL_FREE || c->template_index != index) {
-            continue;
-        }
-        c->gone = 1;
-        c->exit_status = SIGKILL;
-        c->exit_cpu_us = 0;
-        if (c->state == CELL_READY) {
-            place_unready(e, i);
-        }
-        if (c->state != CELL_TAKEN) {
-            t->retired = 0; /* so that place_clear leaves the release to us */
-            place_clear(e, c);
+        if (c->state != CELL_FREE && c->template_index == index && !c->gone) {
+            cell_gone(e, c, SIGKILL, 0);
         }
     }
     t->retired = 1;
@@ -88,7 +113,8 @@ static void template_retire(struct vial_engine *e)
     for (i = 0; i < e->cells_count; i++) {
         struct cell *c = &e->cells[i];
 
-        if (c->state == CELL_BORN && (int)c->template_index == e->current) {
+        if (c->state == CELL_BORN && (int)c->template_index == e->current &&
+            c->family == FAMILY_NONE) {
             place_drop(e, c);
         }
     }
@@ -140,11 +166,22 @@ static void template_renew(struct vial_engine *e)
     e->rotate = 0;
 }
 
+/* Sessions keep their template alive for long. One place stays free for the next one. */
+static int has_room(const struct vial_engine *e)
+{
+    unsigned i, used = 0;
+
+    for (i = 0; i < TEMPLATES_MAX; i++) {
+        used += e->templates[i].pidfd >= 0 || e->templates[i].cells_count > 0;
+    }
+    return used + 1 < TEMPLATES_MAX;
+}
+
 static void rotate_if_due(struct vial_engine *e)
 {
     const struct template *t = e->current >= 0 ? &e->templates[e->current] : NULL;
 
-    if (t != NULL && clock_now_us() >= t->started_us + ROTATE_US_MIN &&
+    if (t != NULL && has_room(e) && clock_now_us() >= t->started_us + ROTATE_US_MIN &&
         (e->rotate || t->forks_count >= ROTATE_FORKS)) {
         template_retire(e);
         e->retry_us = 0;
@@ -158,8 +195,12 @@ static void give_to_waiter(struct vial_engine *e, uint32_t index)
     struct cell *c = &e->cells[index];
     struct waiter *w;
 
+    if (c->env != NULL) {
+        env_ready(c->env, index);
+        return;
+    }
     for (w = e->waiters; c->custom && w != NULL; w = w->next) {
-        if (w->custom && w->cell == CELL_NONE && place_spec_equal(&w->spec, &c->spec)) {
+        if (place_suits(w, c)) {
             w->cell = index;
             c->state = CELL_TAKEN;
             return;
@@ -203,23 +244,7 @@ static void on_exited(struct vial_engine *e, struct cell *c, const struct contro
     struct control_exited exited;
 
     memcpy(&exited, m->payload, sizeof(exited));
-    c->gone = 1;
-    c->exit_status = exited.status;
-    c->exit_cpu_us = exited.cpu_us;
-    if (c->state == CELL_READY) { /* nobody killed it: it fell over while waiting */
-        place_unready(e, (uint32_t)(c - e->cells));
-    }
-    if (c->state != CELL_TAKEN) {
-        if (c->state == CELL_BORN) {
-            (void)vial__fail(&e->failure, VIAL_E_CELL,
-                "a cell ended before it was ready (wait status 0x%x)", (unsigned)exited.status);
-            e->failures_count++;
-            (void)pthread_cond_broadcast(&e->changed);
-        }
-        place_clear(e, c);
-    } else { /* its run may be waiting to learn how it died */
-        (void)pthread_cond_broadcast(&e->changed);
-    }
+    keeper_cell_gone(e, c, exited.status, exited.cpu_us);
 }
 
 /* Takes everything a template has to say. */
@@ -236,6 +261,10 @@ static void hear_template(struct vial_engine *e, unsigned index)
         r = control_receive(t->sock, &m, fds, CONTROL_FDS_MAX, &fds_count, NULL);
         if (r < 0 && errno == EAGAIN) {
             return;
+        }
+        if (r > 0 && m.cell >= FAMILY_BASE) {
+            family_hear_template(e, &m, index, fds_count > 0 ? fds[0] : -1);
+            continue;
         }
         if (r <= 0 || m.cell >= e->cells_count || e->cells[m.cell].template_index != index ||
             e->cells[m.cell].state == CELL_FREE) {
@@ -273,8 +302,20 @@ static void note_failed(struct vial_engine *e, const struct frame *f)
     e->failures_count++;
 }
 
+void keeper_ready(struct vial_engine *e, uint32_t index)
+{
+    struct cell *c = &e->cells[index];
+
+    e->coming_count -= c->custom ? 0 : 1;
+    c->state = CELL_READY;
+    meter_base(e, c);
+    e->failures_count = 0;
+    give_to_waiter(e, index);
+    (void)pthread_cond_broadcast(&e->changed);
+}
+
 /* A cell that confines itself says READY, or FAILED with the reason, or goes away. */
-static void hear_cell(struct vial_engine *e, uint32_t index)
+void keeper_hear_ready(struct vial_engine *e, uint32_t index)
 {
     static const struct frame_limits no_limits = {0};
     struct cell *c = &e->cells[index];
@@ -306,16 +347,32 @@ static void hear_cell(struct vial_engine *e, uint32_t index)
     } else if (c->pid == 0) { /* dead already; and as a number 0 would mean ourselves */
         place_drop(e, c);
     } else {
-        e->coming_count -= c->custom ? 0 : 1;
-        c->state = CELL_READY;
-        meter_base(e, c);
-        e->failures_count = 0;
-        give_to_waiter(e, index);
+        keeper_ready(e, index);
     }
     (void)pthread_cond_broadcast(&e->changed);
 }
 
-/* Orders what is missing: first for runs that wait for a cell of their own, then for the pool. */
+/* Orders the cell that somebody waits for. */
+static void order_for(struct vial_engine *e, struct waiter *w)
+{
+    int r;
+
+    if (w->want.origin != CELL_NONE) {
+        r = family_order_branch(e, w->want.origin, PURPOSE_WAITER, NULL);
+        w->failed = r < 0; /* another try would fail in the same way */
+    } else if (w->want.spec.kind == CELL_ORIGIN) {
+        r = family_order_origin(e, &w->want.spec);
+        w->failed = r < 0;
+    } else {
+        r = place_order(e, &w->want.spec, PURPOSE_WAITER);
+    }
+    w->ordered = r == 0;
+    if (w->failed) {
+        (void)pthread_cond_broadcast(&e->changed);
+    }
+}
+
+/* Orders what is missing: first for those who wait for a cell of their own, then for the pools. */
 static void order_missing(struct vial_engine *e)
 {
     struct waiter *w;
@@ -325,17 +382,18 @@ static void order_missing(struct vial_engine *e)
         return;
     }
     for (w = e->waiters; w != NULL; w = w->next) {
-        if (w->custom && !w->ordered && w->cell == CELL_NONE) {
-            w->ordered = place_order(e, &w->spec, PLACE_RUN) == 0;
+        if (w->custom && !w->ordered && !w->failed && w->cell == CELL_NONE && w->want.env == NULL) {
+            order_for(e, w);
         }
     }
+    env_order_missing(e);
     while (e->ready_count + e->coming_count < place_wanted(e)) {
-        if (place_order(e, &e->spec_default, PLACE_POOL) < 0) {
+        if (place_order(e, &e->spec_default, PURPOSE_POOL) < 0) {
             return;
         }
     }
     for (missing = place_spares_missing(e); missing > 0; missing--) {
-        if (place_order(e, &e->spec_files, PLACE_SPARE) < 0) {
+        if (place_order(e, &e->spec_files, PURPOSE_SPARE) < 0) {
             return;
         }
     }
@@ -353,6 +411,10 @@ static void drop_late(struct vial_engine *e)
         if (c->state == CELL_BORN && now > c->born_us + BIRTH_US_MAX) {
             (void)vial__fail(&e->failure, VIAL_E_CELL, "a cell was not ready after 10 s");
             e->failures_count++;
+            if (c->family != FAMILY_NONE) { /* a process that we may not even know */
+                place_disappoint(e, c, 1);
+                family_kill(e, c->family);
+            }
             place_drop(e, c);
         }
     }
@@ -360,12 +422,16 @@ static void drop_late(struct vial_engine *e)
 
 /* ---- the keeper ---- */
 
+/* What a descriptor that is watched belongs to. */
+enum watch_kind { WATCH_WAKE, WATCH_TEMPLATE, WATCH_INIT, WATCH_LISTENER, WATCH_CELL };
+
 struct watch {
     struct vial_engine *engine;
-    struct pollfd *fds; /* wake_fd, then templates, then cells */
-    uint32_t *cells;
-    unsigned templates[TEMPLATES_MAX];
-    unsigned templates_count;
+    struct pollfd *fds;
+    struct {
+        uint32_t kind; /* enum watch_kind */
+        uint32_t index;
+    } * of; /* beside fds */
     unsigned fds_count;
 };
 
@@ -373,7 +439,7 @@ static void watch_free(struct watch *w)
 {
     if (w != NULL) {
         free(w->fds);
-        free(w->cells);
+        free(w->of);
         free(w);
     }
 }
@@ -381,38 +447,73 @@ static void watch_free(struct watch *w)
 static struct watch *watch_new(struct vial_engine *e)
 {
     struct watch *w = calloc(1, sizeof(*w));
+    size_t count = 1 + TEMPLATES_MAX + 2 * (size_t)e->families_count + e->cells_count;
 
     if (w == NULL) {
         return NULL;
     }
     w->engine = e;
-    w->fds = calloc(1 + TEMPLATES_MAX + e->cells_count, sizeof(*w->fds));
-    w->cells = calloc(e->cells_count, sizeof(*w->cells));
-    if (w->fds == NULL || w->cells == NULL) {
+    w->fds = calloc(count, sizeof(*w->fds));
+    w->of = calloc(count, sizeof(*w->of));
+    if (w->fds == NULL || w->of == NULL) {
         watch_free(w);
         return NULL;
     }
     return w;
 }
 
+static void watch_add(struct watch *w, int fd, enum watch_kind kind, unsigned index)
+{
+    w->fds[w->fds_count] = (struct pollfd){.fd = fd, .events = POLLIN};
+    w->of[w->fds_count].kind = kind;
+    w->of[w->fds_count].index = index;
+    w->fds_count++;
+}
+
 static void watch_fill(struct vial_engine *e, struct watch *w)
 {
     unsigned i;
 
-    w->fds[0] = (struct pollfd){.fd = e->wake_fd, .events = POLLIN};
-    w->fds_count = 1;
-    w->templates_count = 0;
+    w->fds_count = 0;
+    watch_add(w, e->wake_fd, WATCH_WAKE, 0);
     for (i = 0; i < TEMPLATES_MAX; i++) {
         if (e->templates[i].sock >= 0) {
-            w->templates[w->templates_count++] = i;
-            w->fds[w->fds_count++] = (struct pollfd){.fd = e->templates[i].sock, .events = POLLIN};
+            watch_add(w, e->templates[i].sock, WATCH_TEMPLATE, i);
+        }
+    }
+    for (i = 0; i < e->families_count; i++) {
+        if (e->families[i].sock >= 0 && !e->families[i].hung_up) {
+            watch_add(w, e->families[i].sock, WATCH_INIT, i);
+        }
+        if (e->families[i].sock >= 0 && e->families[i].orders_count > 0) {
+            watch_add(w, e->families[i].listener, WATCH_LISTENER, i);
         }
     }
     for (i = 0; i < e->cells_count; i++) {
-        if (e->cells[i].state == CELL_BORN || e->cells[i].state == CELL_READY) {
-            w->cells[w->fds_count - 1 - w->templates_count] = i;
-            w->fds[w->fds_count++] = (struct pollfd){.fd = e->cells[i].sock, .events = POLLIN};
+        const struct cell *c = &e->cells[i];
+
+        /* A cell that has been taken is its run's, but for a member that is to make a branch. */
+        if (c->state == CELL_BORN || c->state == CELL_READY ||
+            (c->state == CELL_TAKEN && c->unborn > 0)) {
+            watch_add(w, c->sock, WATCH_CELL, i);
         }
+    }
+}
+
+static void watch_serve_cell(struct vial_engine *e, uint32_t index, int fd)
+{
+    struct cell *c = &e->cells[index];
+
+    if (c->sock != fd) {
+        return; /* another one has the place by now */
+    }
+    if (c->family != FAMILY_NONE) {
+        family_hear_member(e, index);
+    } else if (c->state == CELL_BORN) {
+        keeper_hear_ready(e, index);
+    } else if (c->state == CELL_READY) { /* a waiting cell has nothing to say */
+        place_unready(e, index);
+        place_drop(e, c);
     }
 }
 
@@ -421,26 +522,33 @@ static void watch_serve(struct vial_engine *e, const struct watch *w)
     uint64_t count;
     unsigned i;
 
-    if (w->fds[0].revents != 0) {
-        (void)!read(e->wake_fd, &count, sizeof(count)); /* short counts handled */
-    }
-    for (i = 0; i < w->templates_count; i++) {
-        if (w->fds[1 + i].revents != 0) {
-            hear_template(e, w->templates[i]);
-        }
-    }
-    for (i = 1 + w->templates_count; i < w->fds_count; i++) {
-        uint32_t index = w->cells[i - 1 - w->templates_count];
-        struct cell *c = &e->cells[index];
+    for (i = 0; i < w->fds_count; i++) {
+        unsigned index = w->of[i].index;
 
-        if (w->fds[i].revents == 0 || c->sock != w->fds[i].fd) {
+        if (w->fds[i].revents == 0) {
             continue;
         }
-        if (c->state == CELL_BORN) {
-            hear_cell(e, index);
-        } else if (c->state == CELL_READY) { /* a waiting cell has nothing to say */
-            place_unready(e, index);
-            place_drop(e, c);
+        switch ((enum watch_kind)w->of[i].kind) {
+        case WATCH_WAKE:
+            (void)!read(e->wake_fd, &count, sizeof(count)); /* short counts handled */
+            break;
+        case WATCH_TEMPLATE:
+            hear_template(e, index);
+            break;
+        case WATCH_INIT:
+            if (e->families[index].sock == w->fds[i].fd) {
+                family_hear_init(e, index);
+                e->families[index].hung_up = (w->fds[i].revents & POLLHUP) != 0;
+            }
+            break;
+        case WATCH_LISTENER:
+            if (e->families[index].listener == w->fds[i].fd) {
+                family_hear_listener(e, index);
+            }
+            break;
+        case WATCH_CELL:
+            watch_serve_cell(e, index, w->fds[i].fd);
+            break;
         }
     }
 }
@@ -465,6 +573,7 @@ static void *keeper_main(void *user)
         (void)pthread_mutex_lock(&e->lock);
         watch_serve(e, w);
         drop_late(e);
+        session_expire(e, clock_now_us());
     }
     e->keeper_runs = 0;
     (void)pthread_cond_broadcast(&e->changed);
@@ -512,6 +621,7 @@ void keeper_stop(struct vial_engine *e)
     for (i = 0; i < TEMPLATES_MAX; i++) {
         template_release(&e->templates[i]); /* and with it all its cells */
     }
+    family_release_all(e);
     for (i = 0; i < e->cells_count; i++) {
         fd_closep(&e->cells[i].sock);
         fd_closep(&e->cells[i].pidfd);

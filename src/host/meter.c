@@ -84,3 +84,13 @@ uint64_t meter_memory_bytes(const struct cell *cell)
     pages = read_pages(cell->statm_fd);
     return pages > cell->pages_base ? (pages - cell->pages_base) * 4096 : 0;
 }
+
+void meter_restart(struct cell *cell)
+{
+    cell->cpu_us_base = cell->gone ? cell->cpu_us_base : read_cpu_us(cell->pid);
+}
+
+uint64_t meter_memory_now(const struct cell *cell)
+{
+    return meter_polls(cell) ? meter_memory_bytes(cell) : cgroup_slot_used(&cell->cgroups);
+}

@@ -16,4 +16,10 @@ uint64_t meter_memory_bytes(const struct cell *cell);
 /* Is there no cgroup, so that memory must be looked at again and again? */
 int meter_polls(const struct cell *cell);
 
+/* An evaluation begins in a cell that has run others: from now on its processor time counts. */
+void meter_restart(struct cell *cell);
+
+/* The memory that the cell has now beyond what a fresh one has. */
+uint64_t meter_memory_now(const struct cell *cell);
+
 #endif

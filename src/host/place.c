@@ -11,6 +11,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "host/env.h"
+#include "host/family.h"
 #include "wire/control.h"
 
 int place_spec_equal(const struct cell_spec *a, const struct cell_spec *b)
@@ -45,38 +47,58 @@ unsigned place_spares_missing(const struct vial_engine *e)
     }
     for (w = e->waiters; w != NULL; w = w->next) { /* some of those have a run waiting */
         coming -= coming > 0 && w->custom && w->ordered && w->cell == CELL_NONE &&
-                  place_spec_equal(&w->spec, &e->spec_files);
+                  place_spec_equal(&w->want.spec, &e->spec_files);
     }
     return e->spares_count + coming < SPARES_MAX ? SPARES_MAX - e->spares_count - coming : 0;
 }
 
-/* A cell that a run waits for will not come: another one is to be ordered for it. */
-static void order_again(struct vial_engine *e, const struct cell *c)
+int place_suits(const struct waiter *w, const struct cell *c)
+{
+    return w->custom && w->cell == CELL_NONE && w->want.env == NULL &&
+           w->want.origin == c->origin && place_spec_equal(&w->want.spec, &c->spec);
+}
+
+void place_disappoint(struct vial_engine *e, const struct cell *c, int failed)
 {
     struct waiter *w;
 
     for (w = e->waiters; c->custom && w != NULL; w = w->next) {
-        if (w->custom && w->ordered && w->cell == CELL_NONE &&
-            place_spec_equal(&w->spec, &c->spec)) {
+        if (w->ordered && place_suits(w, c)) {
             w->ordered = 0;
+            w->failed = failed;
             return;
         }
     }
+}
+
+/* A cell that is on its way is not any more. */
+static void place_not_coming(struct vial_engine *e, struct cell *c)
+{
+    if (c->state != CELL_FORKING && c->state != CELL_BORN) {
+        return;
+    }
+    if (c->env != NULL) {
+        env_not_coming(c->env);
+    } else {
+        e->coming_count -= c->custom ? 0 : 1;
+    }
+    place_disappoint(e, c, 0);
 }
 
 void place_clear(struct vial_engine *e, struct cell *c)
 {
     struct template *t = &e->templates[c->template_index];
 
-    if (c->state == CELL_FORKING || c->state == CELL_BORN) {
-        e->coming_count -= c->custom ? 0 : 1;
-        order_again(e, c);
-    }
+    place_not_coming(e, c);
     fd_closep(&c->sock);
     fd_closep(&c->pidfd);
     fd_closep(&c->statm_fd);
     buf_clear(&c->in);
     c->state = CELL_FREE;
+    if (c->family != FAMILY_NONE) { /* the template counts the family as one */
+        family_forget_member(e, c);
+        return;
+    }
     t->cells_count--;
     if (t->retired && t->cells_count == 0) {
         template_release(t);
@@ -85,10 +107,7 @@ void place_clear(struct vial_engine *e, struct cell *c)
 
 void place_drop(struct vial_engine *e, struct cell *c)
 {
-    if (c->state == CELL_FORKING || c->state == CELL_BORN) {
-        e->coming_count -= c->custom ? 0 : 1;
-        order_again(e, c);
-    }
+    place_not_coming(e, c);
     if (c->pidfd >= 0) {
         (void)syscall(SYS_pidfd_send_signal, c->pidfd, SIGKILL, NULL, 0);
     }
@@ -113,18 +132,22 @@ void place_unready(struct vial_engine *e, uint32_t index)
             return;
         }
     }
+    if (e->cells[index].env != NULL) {
+        env_unready(e->cells[index].env, index);
+    }
 }
 
-static int cell_open_slot(struct vial_engine *e, struct cell *c, uint32_t index)
+static int cell_open_slot(struct vial_engine *e, struct cell *c, uint32_t index, unsigned processes)
 {
     if (!c->has_slot) {
         if (cgroup_slot_open(&e->cgroups, index, e->memory_default, &c->cgroups) < 0) {
             return -1;
         }
         c->has_slot = 1;
-        return 0;
+        return cgroup_slot_processes(&e->cgroups, index, &c->cgroups, processes);
     }
-    if (cgroup_slot_limit(&c->cgroups, e->memory_default) < 0 ||
+    if (cgroup_slot_processes(&e->cgroups, index, &c->cgroups, processes) < 0 ||
+        cgroup_slot_limit(&c->cgroups, e->memory_default) < 0 ||
         cgroup_slot_reset(&c->cgroups) < 0) {
         (void)cgroup_slot_close(&e->cgroups, index, &c->cgroups);
         c->has_slot = 0;
@@ -133,13 +156,10 @@ static int cell_open_slot(struct vial_engine *e, struct cell *c, uint32_t index)
     return 0;
 }
 
-int place_order(struct vial_engine *e, const struct cell_spec *spec, enum place_purpose purpose)
+int place_begin(struct vial_engine *e, const struct cell_spec *spec, enum cell_purpose purpose,
+    unsigned processes, uint32_t *ret_index, int *ret_sock)
 {
-    struct control_message m;
-    struct cell *c = NULL;
-    int fds[CONTROL_FDS_MAX];
-    unsigned fds_count = 0;
-    unsigned i;
+    struct cell *c;
     uint32_t index;
     int sv[2];
 
@@ -149,7 +169,7 @@ int place_order(struct vial_engine *e, const struct cell_spec *spec, enum place_
         return vial__fail(&e->failure, VIAL_E_BUSY, "all %u cells are in use", e->cells_count);
     }
     c = &e->cells[index];
-    if (cell_open_slot(e, c, index) < 0) {
+    if (cell_open_slot(e, c, index, processes) < 0) {
         return vial__fail_sys(&e->failure, errno, "making a control group");
     }
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv) < 0) {
@@ -159,17 +179,41 @@ int place_order(struct vial_engine *e, const struct cell_spec *spec, enum place_
     c->pidfd = c->statm_fd = -1;
     c->pid = 0;
     c->gone = 0;
-    c->custom = purpose != PLACE_POOL;
+    c->branches = c->unborn = 0;
+    c->family = FAMILY_NONE;
+    c->origin = CELL_NONE;
+    c->env = NULL;
+    c->custom = purpose != PURPOSE_POOL;
     c->phase = PHASE_BORN;
     c->state = CELL_FORKING;
-    c->template_index = (unsigned)e->current;
     c->born_us = clock_now_us();
     c->spec = *spec;
-    c->spec.uid = 1 + index;
     c->spec.hurry =
-        (uint32_t)(purpose == PLACE_RUN || e->pace_us < PLACE_HURRY_US || e->queue_count > 0);
+        (uint32_t)(purpose == PURPOSE_WAITER || e->pace_us < PLACE_HURRY_US || e->queue_count > 0);
     c->spec.modules = __atomic_load_n(&e->modules_until_us, __ATOMIC_RELAXED) > c->born_us;
-    fds[fds_count++] = sv[1];
+    *ret_index = index;
+    *ret_sock = sv[1];
+    return VIAL_OK;
+}
+
+int place_order(struct vial_engine *e, const struct cell_spec *spec, enum cell_purpose purpose)
+{
+    struct control_message m;
+    struct cell *c;
+    int fds[CONTROL_FDS_MAX];
+    unsigned fds_count = 0;
+    unsigned i;
+    uint32_t index;
+    int sock;
+    int r = place_begin(e, spec, purpose, 1, &index, &sock);
+
+    if (r < 0) {
+        return r;
+    }
+    c = &e->cells[index];
+    c->template_index = (unsigned)e->current;
+    c->spec.uid = 1 + index;
+    fds[fds_count++] = sock;
     for (i = 0; i < c->cgroups.procs_fds_count; i++) {
         fds[fds_count++] = c->cgroups.procs_fds[i];
     }
@@ -180,9 +224,20 @@ int place_order(struct vial_engine *e, const struct cell_spec *spec, enum place_
     if (control_send(e->templates[e->current].sock, &m, fds, fds_count) < 0) {
         (void)vial__fail_sys(&e->failure, errno, "ordering a cell");
         place_clear(e, c);
-        fd_closep(&sv[1]);
+        fd_closep(&sock);
         return VIAL_E_SYS;
     }
-    fd_closep(&sv[1]);
+    fd_closep(&sock);
     return VIAL_OK;
+}
+
+void place_forget_env(struct vial_engine *e, const struct vial_env *env)
+{
+    unsigned i;
+
+    for (i = 0; i < e->cells_count; i++) {
+        if (e->cells[i].env == env) {
+            e->cells[i].env = NULL; /* one that is coming is dropped when it is there */
+        }
+    }
 }

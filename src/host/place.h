@@ -19,13 +19,20 @@ unsigned place_wanted(const struct vial_engine *engine);
 /* How many cells with files should be made in advance; 0 until a run has wanted one. */
 unsigned place_spares_missing(const struct vial_engine *engine);
 
-/* What a cell is ordered for: the pool, one run that waits for just this kind, or to be ready for
- * the next run with files. */
-enum place_purpose { PLACE_POOL, PLACE_RUN, PLACE_SPARE };
+/* A place with a socket pair and a control group for a cell of this kind, which is FORKING; the other end of the pair is
+ * for the cell. */
+VIAL_NODISCARD int place_begin(struct vial_engine *engine, const struct cell_spec *spec,
+    enum cell_purpose purpose, unsigned processes, uint32_t *ret_index, int *ret_sock);
 
 /* Orders a cell from the current template. */
 VIAL_NODISCARD int place_order(
-    struct vial_engine *engine, const struct cell_spec *spec, enum place_purpose purpose);
+    struct vial_engine *engine, const struct cell_spec *spec, enum cell_purpose purpose);
+
+/* Is this the kind of cell that the waiter wants? */
+int place_suits(const struct waiter *waiter, const struct cell *cell);
+
+/* The cell that a waiter waits for will not come: failed tells it so, else another one is ordered. */
+void place_disappoint(struct vial_engine *engine, const struct cell *cell, int failed);
 
 /* The cell's process is gone: the place is free. Ends a retired template with its last cell. */
 void place_clear(struct vial_engine *engine, struct cell *cell);
@@ -35,5 +42,8 @@ void place_drop(struct vial_engine *engine, struct cell *cell);
 
 /* The cell is not ready any more. */
 void place_unready(struct vial_engine *engine, uint32_t index);
+
+/* The environment is no more. */
+void place_forget_env(struct vial_engine *engine, const struct vial_env *env);
 
 #endif

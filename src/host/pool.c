@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "host/engine.h"
+#include "host/env.h"
 #include "host/place.h"
 
 enum {
@@ -38,18 +39,27 @@ static void unlink_waiter(struct vial_engine *e, struct waiter *w)
 /* With the lock held: a cell for this waiter, or CELL_NONE. */
 static uint32_t try_take(struct vial_engine *e, struct waiter *w)
 {
-    if (e->busy_count >= e->runs_max) {
+    if (e->busy_count >= e->runs_max && !w->want.stays) {
         return CELL_NONE;
     }
-    if (!w->custom && e->ready_count > 0) {
+    if (w->cell == CELL_NONE && w->want.env != NULL) {
+        w->cell = env_take(w->want.env);
+    } else if (!w->custom && e->ready_count > 0) {
         w->cell = e->ready[--e->ready_count];
         e->cells[w->cell].state = CELL_TAKEN;
     } else if (w->cell == CELL_NONE && e->spares_count > 0 &&
-               place_spec_equal(&w->spec, &e->spec_files)) {
+               place_spec_equal(&w->want.spec, &e->spec_files)) {
         w->cell = e->spares[--e->spares_count];
         e->cells[w->cell].state = CELL_TAKEN;
     }
     return w->cell;
+}
+
+/* Will there be no cell? */
+static int has_failed(const struct vial_engine *e, const struct waiter *w)
+{
+    return w->failed || e->failures_count > POOL_FAILURES_MAX ||
+           (w->want.env != NULL && !env_is_up(w->want.env));
 }
 
 /* With the lock held: waits until there is a cell, the time is over, or there will never be one. */
@@ -66,7 +76,7 @@ static int queue_for(
     e->queue_count++;
     pool_wake_keeper(e);
     while (try_take(e, w) == CELL_NONE && !__atomic_load_n(cancelled, __ATOMIC_RELAXED) &&
-           clock_now_us() < deadline && e->failures_count <= POOL_FAILURES_MAX) {
+           clock_now_us() < deadline && !has_failed(e, w)) {
         (void)clock_gettime(CLOCK_MONOTONIC, &slice);
         slice.tv_nsec += QUEUE_SLICE_US * 1000L;
         slice.tv_sec += slice.tv_nsec / 1000000000;
@@ -77,7 +87,7 @@ static int queue_for(
     if (w->cell != CELL_NONE || __atomic_load_n(cancelled, __ATOMIC_RELAXED)) {
         return VIAL_OK;
     }
-    if (e->failures_count > POOL_FAILURES_MAX) {
+    if (has_failed(e, w)) {
         if (err != NULL) {
             *err = e->failure;
         }
@@ -98,13 +108,14 @@ static void note_pace(struct vial_engine *e)
     e->pace_us = (7 * e->pace_us + pause) / 8;
 }
 
-int pool_take(struct vial_engine *e, const struct cell_spec *spec, int wait, const int *cancelled,
+int pool_take(struct vial_engine *e, const struct cell_want *want, int wait, const int *cancelled,
     uint32_t *ret_cell, int *ret_pidfd, struct vial_error *err)
 {
-    struct waiter w = {.spec = *spec, .cell = CELL_NONE};
+    struct waiter w = {.want = *want, .cell = CELL_NONE};
     int r = VIAL_OK;
 
-    w.custom = !place_spec_equal(spec, &e->spec_default);
+    w.custom = want->origin != CELL_NONE || want->env != NULL ||
+               !place_spec_equal(&want->spec, &e->spec_default);
     (void)pthread_mutex_lock(&e->lock);
     if (try_take(e, &w) == CELL_NONE) {
         if (!wait) {
@@ -122,20 +133,22 @@ int pool_take(struct vial_engine *e, const struct cell_spec *spec, int wait, con
         note_pace(e);
         *ret_pidfd = e->cells[w.cell].pidfd;
         e->cells[w.cell].pidfd = -1;
-        e->busy_count++;
-        e->run_count++;
-        e->files_seen |= place_spec_equal(spec, &e->spec_files);
+        if (!want->stays) {
+            e->busy_count++;
+            e->run_count++;
+        }
+        e->files_seen |= place_spec_equal(&want->spec, &e->spec_files);
     }
     (void)pthread_mutex_unlock(&e->lock);
     return r;
 }
 
-void pool_give_back(struct vial_engine *e, uint32_t cell, int suspicious)
+static void give_back(struct vial_engine *e, uint32_t cell, int suspicious, int stayed)
 {
     struct cell *c = &e->cells[cell];
 
     (void)pthread_mutex_lock(&e->lock);
-    e->busy_count--;
+    e->busy_count -= stayed ? 0 : 1;
     e->rotate |= suspicious;
     fd_closep(&c->sock);
     fd_closep(&c->statm_fd);
@@ -148,6 +161,16 @@ void pool_give_back(struct vial_engine *e, uint32_t cell, int suspicious)
     }
     (void)pthread_mutex_unlock(&e->lock);
     pool_wake_keeper(e);
+}
+
+void pool_give_back(struct vial_engine *e, uint32_t cell, int suspicious)
+{
+    give_back(e, cell, suspicious, 0);
+}
+
+void pool_give_back_member(struct vial_engine *e, uint32_t cell, int suspicious)
+{
+    give_back(e, cell, suspicious, 1);
 }
 
 int pool_wait_gone(struct vial_engine *e, uint32_t cell, uint32_t ms)

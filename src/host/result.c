@@ -149,6 +149,9 @@ static int take_field(struct vial_result *result, const struct field *f, uint32_
         }
         result->exit_code = (int)code;
         return 0;
+    case FIELD_ENDED:
+        result->ended = 1;
+        return 0;
     case FIELD_LEFT_OUT:
         if (f->len != sizeof(result->left)) {
             return -1;
@@ -187,7 +190,7 @@ int result_read(struct vial_result *result, char *payload, size_t len)
             break;
         }
     }
-    if (r < 0 || outcome > OUTCOME_EXCEPTION ||
+    if (r < 0 || outcome > OUTCOME_INTERRUPTED ||
         (outcome == OUTCOME_EXCEPTION &&
             (result->error.name == NULL || result->error.message == NULL))) {
         forget(result);
@@ -208,6 +211,10 @@ int result_read(struct vial_result *result, char *payload, size_t len)
     result->payload = payload;
     result->payload_len = len;
     result->status = outcome == OUTCOME_OK ? VIAL_STATUS_OK : VIAL_STATUS_EXCEPTION;
+    if (outcome == OUTCOME_INTERRUPTED) { /* who asked for it says more */
+        result->interrupted = 1;
+        result_state(result, VIAL_STATUS_CANCELLED, "Cancelled", NULL, "the program was stopped");
+    }
     return 0;
 }
 
@@ -399,4 +406,9 @@ void vial_result_error(const struct vial_result *result, struct vial_result_erro
 void vial_result_usage(const struct vial_result *result, struct vial_usage *usage)
 {
     copy_sized(usage, usage->size, &result->usage, sizeof(result->usage));
+}
+
+int vial_result_session_lives(const struct vial_result *result)
+{
+    return result->session_lives;
 }

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "host/drive.h"
+#include "host/env.h"
 #include "host/modules.h"
 #include "host/request.h"
 #include "host/result.h"
@@ -33,8 +34,7 @@ enum {
     CPU_GRACE_S = 2, /* the kernel's own processor limit is so much later than ours */
 };
 
-/* With a cell taken: sets its limits and tells it what to run. */
-static int begin(struct vial_run *run, struct vial_error *err)
+int run_begin(struct vial_run *run, struct vial_error *err)
 {
     struct cell *cell = &run->engine->cells[run->cell];
     rlim_t cpu_s =
@@ -57,7 +57,7 @@ static int begin(struct vial_run *run, struct vial_error *err)
     run->started_us = clock_now_us();
     run->memory_next_us = run->started_us + MEMORY_POLL_US;
     if ((files_send(&run->request, cell->sock) < 0 ||
-            start_send(cell->sock, &run->request, &run->limits, run->calls.tools) < 0) &&
+            start_send(run, cell->sock) < 0) &&
         errno != EPIPE && errno != ECONNRESET) {
         return vial__fail_sys(err, errno, "sending the program to its cell");
     }
@@ -94,6 +94,13 @@ static void find_line(const struct vial_run *run, struct vial_result *result)
     result_name_files(result, q->name != NULL ? q->name : "main.js");
 }
 
+void run_complete(struct vial_run *run, struct vial_result *result)
+{
+    find_line(run, result);
+    result->usage.host_us =
+        clock_now_us() - run->asked_us - result->usage.wall_us - result->usage.approval_us;
+}
+
 /* ---- the public functions ---- */
 
 /* Settles what kind of cell the run is in. */
@@ -103,19 +110,19 @@ static int choose_cell(struct vial_run *run, const struct cell_spec *wanted, str
     int private_root = run->engine->report.entries[LAYER_PRIVATE_ROOT].state != LAYER_OFF;
     int must = process_needs_files(q) || q->files_mode == VIAL_FILES_ON;
 
-    run->spec = *wanted;
-    run->spec.open_files_max = run->limits.open_files_max;
-    if (wanted->kind == CELL_GUEST && process_wants_files(q)) {
+    run->want = (struct cell_want){.spec = *wanted, .origin = CELL_NONE, .env = q->environment};
+    run->want.spec.open_files_max = run->limits.open_files_max;
+    if (wanted->kind == CELL_GUEST && q->environment == NULL && process_wants_files(q)) {
         if (must && !private_root) {
             return vial__fail(err, VIAL_E_ISOLATION,
                 "a run with files needs a private root, which this host does not give (level %s)",
                 run->engine->level);
         }
-        run->spec.profile = private_root ? PROFILE_POSIX : PROFILE_COMPUTE;
+        run->want.spec.profile = private_root ? PROFILE_POSIX : PROFILE_COMPUTE;
     }
-    if (run->spec.profile == PROFILE_POSIX) {
-        run->spec.files_max = run->limits.files_max;
-        run->spec.disk_bytes_max = run->limits.disk_bytes_max;
+    if (run->want.spec.profile == PROFILE_POSIX) {
+        run->want.spec.files_max = run->limits.files_max;
+        run->want.spec.disk_bytes_max = run->limits.disk_bytes_max;
     }
     return VIAL_OK;
 }
@@ -137,22 +144,26 @@ static void note_modules(struct vial_engine *engine, const struct vial_run *run)
     }
 }
 
-/* The tools of the request. */
+/* The tools of the request, and of the environment it runs in. */
 static int open_calls(struct vial_run *run, struct vial_error *err)
 {
+    const struct vial_request *q = &run->request;
     struct tool_set *set = NULL;
     int r = VIAL_OK;
 
-    if (run->request.tools_count > 0) {
-        r = tool_set_new(run->request.tools, run->request.tools_count, &set, err);
+    if (q->environment != NULL) {
+        r = env_tools(q->environment, q->tools, q->tools_count, &set, err);
+    } else if (q->tools_count > 0) {
+        r = tool_set_new(q->tools, q->tools_count, &set, err);
+        run->introduce = set;
     }
     r = r < 0 ? r : calls_open(run, set, err);
-    tool_set_unref(set);
+    tool_set_unref(set); /* the run's calls have a reference */
     return r;
 }
 
-int run_start_in(struct vial_engine *engine, const struct vial_request *request,
-    const struct cell_spec *wanted, struct vial_run **ret, struct vial_error *err)
+int run_new(struct vial_engine *engine, const struct vial_request *request, struct vial_run **ret,
+    struct vial_error *err)
 {
     struct vial_run *run;
     size_t known;
@@ -169,21 +180,40 @@ int run_start_in(struct vial_engine *engine, const struct vial_request *request,
     memcpy(&run->request, request, known);
     run->engine = engine;
     run->cell = CELL_NONE;
-    run->pidfd = -1;
+    run->pidfd = run->wake_fd = -1;
+    run->calls.sock = -1;
     run->asked_us = clock_now_us();
     run->id = __atomic_add_fetch(&engine->run_id, 1, __ATOMIC_RELAXED);
-    r = request_check(&run->request, err);
-    r = r < 0 ? r : limits_resolve(run->request.limits, &run->limits, err);
+    r = run->request.environment != NULL ? env_apply(run->request.environment, run, err)
+                                         : limits_resolve(run->request.limits, &run->limits, err);
+    r = r < 0 ? r : request_check(&run->request, err);
     r = r < 0 ? r : process_check(&run->request, &run->limits, err);
-    r = r < 0 ? r : choose_cell(run, wanted, err);
-    r = r < 0 ? r : open_calls(run, err);
     if (r < 0) {
         free(run);
         return r;
     }
+    *ret = run;
+    return VIAL_OK;
+}
+
+int run_start_in(struct vial_engine *engine, const struct vial_request *request,
+    const struct cell_spec *wanted, struct vial_run **ret, struct vial_error *err)
+{
+    struct vial_run *run = NULL;
+    int r = run_new(engine, request, &run, err);
+
+    if (r < 0) {
+        return r;
+    }
+    r = choose_cell(run, wanted, err);
+    r = r < 0 ? r : open_calls(run, err);
+    if (r < 0) {
+        vial_run_free(run);
+        return r;
+    }
     note_modules(engine, run);
-    if (pool_take(engine, &run->spec, 0, &run->cancelled, &run->cell, &run->pidfd, err) == 0) {
-        r = begin(run, err);
+    if (pool_take(engine, &run->want, 0, &run->cancelled, &run->cell, &run->pidfd, err) == 0) {
+        r = run_begin(run, err);
         if (r < 0) {
             drive_end(run);
             release_cell(run, 1);
@@ -215,13 +245,13 @@ int vial_run_wait(struct vial_run *run, struct vial_result **ret, struct vial_er
         return r;
     }
     if (run->cell == CELL_NONE) {
-        r = pool_take(engine, &run->spec, 1, &run->cancelled, &run->cell, &run->pidfd, err);
+        r = pool_take(engine, &run->want, 1, &run->cancelled, &run->cell, &run->pidfd, err);
         if (r == 0 && run->cell == CELL_NONE) {
             result_state(result, VIAL_STATUS_CANCELLED, "Cancelled", NULL, "the run was cancelled");
             *ret = result;
             return VIAL_OK;
         }
-        r = r < 0 ? r : begin(run, err);
+        r = r < 0 ? r : run_begin(run, err);
         if (r < 0) {
             vial_result_free(result);
             return r;
@@ -240,10 +270,9 @@ int vial_run_wait(struct vial_run *run, struct vial_result **ret, struct vial_er
     if (result->status == VIAL_STATUS_OK || result->status == VIAL_STATUS_EXCEPTION) {
         drive_kill(run);
     }
-    find_line(run, result);
+    run_complete(run, result);
     release_cell(
         run, result->status == VIAL_STATUS_CRASHED || result->status == VIAL_STATUS_DENIED);
-    result->usage.host_us = clock_now_us() - run->asked_us - result->usage.wall_us;
     *ret = result;
     return VIAL_OK;
 }
@@ -270,6 +299,9 @@ void vial_run_free(struct vial_run *run)
     }
     calls_close(run);
     fd_closep(&run->pidfd);
+    if (run->session == NULL) { /* else it is the session's */
+        fd_closep(&run->wake_fd);
+    }
     free(run);
 }
 

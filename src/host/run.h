@@ -14,7 +14,7 @@ struct vial_run {
     struct vial_engine *engine;
     struct vial_request request; /* as given; its strings are the caller's */
     struct vial_limits limits;
-    struct cell_spec spec;
+    struct cell_want want;
     uint32_t cell; /* CELL_NONE while there is none */
     int pidfd;     /* ours from when the cell is taken, -1 before */
     int cancelled; /* atomic */
@@ -24,8 +24,25 @@ struct vial_run {
     uint64_t memory_next_us; /* when to look at it again */
     uint64_t id;
     struct run_calls calls;
+    int wake_fd; /* wakes the thread that waits; -1: nobody will want to */
+    /* An evaluation in a session: its cell is not ours to end, if that can be helped. */
+    struct vial_session *session; /* NULL: a run */
+    int interrupted;              /* the program was asked to stop: enum drive_event */
+    uint64_t grace_end_us;        /* until then it may do so by itself */
+    struct tool_set *introduce;   /* tools that the cell does not know yet; NULL: none */
+    uint32_t session_kind;        /* what the start message says of it: enum session_kind */
     int together; /* the cell sits on our processor, see drive_sit_together */
     uint64_t together_until_us;
 };
+
+/* run.c: checks a request and makes a run of it that has no cell yet. */
+VIAL_NODISCARD int run_new(struct vial_engine *engine, const struct vial_request *request,
+    struct vial_run **ret, struct vial_error *err);
+
+/* With a cell: sets its limits and tells it what to run. */
+VIAL_NODISCARD int run_begin(struct vial_run *run, struct vial_error *err);
+
+/* With a result: everything that is known only now. */
+void run_complete(struct vial_run *run, struct vial_result *result);
 
 #endif

@@ -45,11 +45,57 @@ static struct iovec iov_of(const void *bytes, size_t len)
     return v;
 }
 
-/* Source and input go from the caller's memory to the socket without a copy. */
-int start_send(int sock, const struct vial_request *q, const struct vial_limits *limits,
-    const struct tool_set *tools)
+/* What a cell of a family must know beside. */
+static int add_session_fields(const struct vial_run *run, struct buf *fields)
 {
+    const struct vial_request *q = &run->request;
+    int r = VIAL_OK;
+
+    if (run->session_kind != 0) {
+        r = field_add_u32(fields, FIELD_SESSION, run->session_kind, NULL);
+    }
+    if (run->calls.tools != NULL) {
+        r = r < 0 ? r
+                  : field_add_u32(fields, FIELD_CALL_BYTES_MAX,
+                        (uint32_t)run->limits.call_bytes_max, NULL);
+    }
+    if (run->introduce != NULL) {
+        r = r < 0 ? r : tool_set_add_fields(run->introduce, fields, NULL);
+    }
+    if (q->globals != NULL) {
+        r = r < 0 ? r : field_add(fields, FIELD_GLOBALS, q->globals, q->globals_len, NULL);
+    }
+    if (q->entry_is_main != 0) {
+        r = r < 0 ? r : field_add_u32(fields, FIELD_ENTRY_MAIN, 1, NULL);
+    }
+    return r;
+}
+
+/* Everything but the long texts. */
+static int add_fields(const struct vial_run *run, struct buf *fields)
+{
+    const struct vial_request *q = &run->request;
+    const struct vial_limits *limits = &run->limits;
     const char *name = q->name != NULL ? q->name : "main.js";
+    int r;
+
+    r = field_add(fields, FIELD_NAME, name, strlen(name), NULL);
+    r = r < 0 ? r : field_add_u32(fields, FIELD_WANT_TEXT, q->want_text, NULL);
+    r = r < 0 ? r : field_add_u32(fields, FIELD_LANGUAGE, q->language, NULL);
+    r = r < 0 ? r : field_add_u32(fields, FIELD_TIMERS_MAX, limits->timers_max, NULL);
+    r = r < 0 ? r
+              : field_add_u32(fields, FIELD_VALUE_MAX, (uint32_t)limits->value_bytes_max, NULL);
+    r = r < 0 ? r : files_add_fields(q, fields, NULL);
+    if (q->kind != VIAL_KIND_AUTO) {
+        r = r < 0 ? r : field_add_u32(fields, FIELD_KIND, q->kind, NULL);
+    }
+    r = r < 0 ? r : modules_add(q, fields, NULL);
+    return r < 0 ? r : add_session_fields(run, fields);
+}
+
+int start_send(const struct vial_run *run, int sock)
+{
+    const struct vial_request *q = &run->request;
     char source_head[FIELD_HEAD_BYTES], input_head[FIELD_HEAD_BYTES], stdin_head[FIELD_HEAD_BYTES];
     struct frame_header header = {.type = FRAME_START};
     struct iovec iov[8];
@@ -59,24 +105,7 @@ int start_send(int sock, const struct vial_request *q, const struct vial_limits 
     int r;
 
     buf_init(&fields, FRAME_START_BYTES_MAX);
-    r = field_add(&fields, FIELD_NAME, name, strlen(name), NULL);
-    r = r < 0 ? r : field_add_u32(&fields, FIELD_WANT_TEXT, q->want_text, NULL);
-    r = r < 0 ? r : field_add_u32(&fields, FIELD_LANGUAGE, q->language, NULL);
-    r = r < 0 ? r : field_add_u32(&fields, FIELD_TIMERS_MAX, limits->timers_max, NULL);
-    r = r < 0 ? r
-              : field_add_u32(&fields, FIELD_VALUE_MAX, (uint32_t)limits->value_bytes_max, NULL);
-    r = r < 0 ? r : files_add_fields(q, &fields, NULL);
-    if (q->kind != VIAL_KIND_AUTO) {
-        r = r < 0 ? r : field_add_u32(&fields, FIELD_KIND, q->kind, NULL);
-    }
-    r = r < 0 ? r : modules_add(q, &fields, NULL);
-    if (tools != NULL) {
-        r = r < 0 ? r
-                  : field_add_u32(
-                        &fields, FIELD_CALL_BYTES_MAX, (uint32_t)limits->call_bytes_max, NULL);
-        r = r < 0 ? r : tool_set_add_fields(tools, &fields, NULL);
-    }
-    if (r < 0) {
+    if (add_fields(run, &fields) < 0) {
         buf_release(&fields);
         errno = ENOMEM;
         return -1;

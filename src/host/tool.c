@@ -143,6 +143,71 @@ int tool_set_new(
     return VIAL_OK;
 }
 
+static struct tool *find(struct tool_set *set, const char *name)
+{
+    size_t i;
+
+    for (i = 0; name != NULL && i < set->count; i++) {
+        if (strcmp(set->tools[i].spec.name, name) == 0) {
+            return &set->tools[i];
+        }
+    }
+    return NULL;
+}
+
+/* Takes over who does it. */
+static int rebind(struct tool *t, const struct vial_tool *given, struct vial_error *err)
+{
+    t->spec.call = given->call;
+    t->spec.user = given->user;
+    t->spec.url = given->url;
+    t->spec.headers = given->headers;
+    t->spec.headers_count = given->headers_count;
+    t->spec.command = given->command;
+    t->spec.command_count = given->command_count;
+    t->spec.command_env = given->command_env;
+    t->spec.command_env_count = given->command_env_count;
+    t->spec.command_cwd = given->command_cwd;
+    t->spec.flags = (t->spec.flags & ~(uint32_t)VIAL_TOOL_INLINE) | (given->flags & VIAL_TOOL_INLINE);
+    return check_kind(&t->spec, err);
+}
+
+int tool_set_rebind(struct tool_set *base, const struct vial_tool *tools, size_t count,
+    struct tool_set **ret, struct vial_error *err)
+{
+    struct tool_set *set = calloc(1, sizeof(*set));
+    struct vial_tool given;
+    struct tool *t;
+    size_t i;
+    int r = VIAL_OK;
+
+    if (set != NULL) {
+        set->references = 1;
+        set->tools = calloc(base->count, sizeof(*set->tools));
+    }
+    if (set == NULL || set->tools == NULL) {
+        free(set);
+        return vial__fail(err, VIAL_E_NOMEM, "no memory for tools");
+    }
+    memcpy(set->tools, base->tools, base->count * sizeof(*set->tools));
+    set->count = base->count;
+    set->base = tool_set_ref(base);
+    for (i = 0; r == VIAL_OK && i < count; i++) {
+        memset(&given, 0, sizeof(given));
+        memcpy(&given, &tools[i], tools[i].size < sizeof(given) ? tools[i].size : sizeof(given));
+        t = find(set, given.name);
+        r = t == NULL ? vial__fail(err, VIAL_E_INVALID, "the environment declares no tool %s",
+                            given.name != NULL ? given.name : "without a name")
+                      : rebind(t, &given, err);
+    }
+    if (r < 0) {
+        tool_set_unref(set);
+        return r;
+    }
+    *ret = set;
+    return VIAL_OK;
+}
+
 struct tool_set *tool_set_ref(struct tool_set *set)
 {
     (void)__atomic_add_fetch(&set->references, 1, __ATOMIC_RELAXED);
@@ -156,10 +221,11 @@ void tool_set_unref(struct tool_set *set)
     if (set == NULL || __atomic_sub_fetch(&set->references, 1, __ATOMIC_ACQ_REL) > 0) {
         return;
     }
-    for (i = 0; i < set->count; i++) {
+    for (i = 0; set->base == NULL && i < set->count; i++) {
         schema_free(set->tools[i].input);
         schema_free(set->tools[i].output);
     }
+    tool_set_unref(set->base);
     free(set->tools);
     free(set);
 }
@@ -197,16 +263,4 @@ int tool_set_add_fields(const struct tool_set *set, struct buf *fields, struct v
         r = add_fields(&set->tools[i], fields, err);
     }
     return r;
-}
-
-const struct tool *tool_set_find(const struct tool_set *set, const char *name)
-{
-    size_t i;
-
-    for (i = 0; i < set->count; i++) {
-        if (strcmp(set->tools[i].spec.name, name) == 0) {
-            return &set->tools[i];
-        }
-    }
-    return NULL;
 }

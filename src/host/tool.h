@@ -16,20 +16,23 @@ struct tool_set {
     struct tool *tools;
     size_t count;
     int references; /* atomic */
+    struct tool_set *base; /* whose schemas these are, or NULL */
 };
 
 /* Checks the tools: names, schemas, urls, commands, limits. The specs' strings must outlive the
  * set, and so must what calls in progress need: see tool_set_unref. */
 VIAL_NODISCARD int tool_set_new(
     const struct vial_tool *tools, size_t count, struct tool_set **ret, struct vial_error *err);
+
+/* A set like another one in which some tools are done by others of the same names. What guests see
+ * of them, and their limits, stay. */
+VIAL_NODISCARD int tool_set_rebind(struct tool_set *set, const struct vial_tool *tools,
+    size_t count, struct tool_set **ret, struct vial_error *err);
 struct tool_set *tool_set_ref(struct tool_set *set);
 void tool_set_unref(struct tool_set *set);
 
 /* Adds what a cell must know about them to its start message. */
 VIAL_NODISCARD int tool_set_add_fields(
     const struct tool_set *set, struct buf *fields, struct vial_error *err);
-
-/* The tool of this name, or NULL. */
-const struct tool *tool_set_find(const struct tool_set *set, const char *name);
 
 #endif

@@ -27,7 +27,7 @@ enum {
 };
 
 /* A cell is one process with one thread; it is itself counted. */
-static const char *const PIDS_MAX = "1";
+static const char *const PIDS_MAX = "1"; /* a cell is one process */
 
 static int open_dir(int dirfd, const char *path)
 {
@@ -371,9 +371,42 @@ int cgroup_slot_open(const struct cgroup_base *base, unsigned index, uint64_t me
             return -1;
         }
     }
+    slot->processes = 1;
     slot->oom_count = read_kills(slot);
     slot->peak_before = slot->peak_resets ? 0 : read_peak(slot);
     return 0;
+}
+
+int cgroup_slot_processes(
+    const struct cgroup_base *base, unsigned index, struct cgroup_slot *slot, unsigned processes)
+{
+    int dir = base->controllers[CGROUP_PIDS].dir_fd;
+    char path[32], text[16];
+
+    if (dir < 0 || slot->processes == processes) {
+        return 0;
+    }
+    (void)snprintf(path, sizeof(path), "%u/pids.max", index);
+    (void)snprintf(text, sizeof(text), "%u", processes);
+    if (fd_put_text(dir, path, text) < 0) {
+        return -1;
+    }
+    slot->processes = processes;
+    return 0;
+}
+
+uint64_t cgroup_slot_used(const struct cgroup_slot *slot)
+{
+    char text[32];
+    uint64_t v = 0;
+
+    return slot->memory_fd >= 0 &&
+                   fd_get_text(slot->memory_fd,
+                       slot->version == 2 ? "memory.current" : "memory.usage_in_bytes", text,
+                       sizeof(text)) == 0 &&
+                   sscanf(text, "%" SCNu64, &v) == 1
+               ? v
+               : 0;
 }
 
 int cgroup_slot_close(const struct cgroup_base *base, unsigned index, struct cgroup_slot *slot)
@@ -427,7 +460,6 @@ int cgroup_slot_limit(struct cgroup_slot *slot, uint64_t memory_bytes_max)
 
 uint64_t cgroup_slot_peak(const struct cgroup_slot *slot)
 {
-    char text[32];
     uint64_t v = read_peak(slot);
 
     if (slot->memory_fd < 0 || slot->version == 1 || slot->peak_resets || v > slot->peak_before) {
@@ -438,11 +470,7 @@ uint64_t cgroup_slot_peak(const struct cgroup_slot *slot)
     if (cgroup_slot_killed(slot)) {
         return slot->limit;
     }
-    v = 0;
-    return fd_get_text(slot->memory_fd, "memory.current", text, sizeof(text)) == 0 &&
-                   sscanf(text, "%" SCNu64, &v) == 1
-               ? v
-               : 0;
+    return cgroup_slot_used(slot);
 }
 
 int cgroup_slot_killed(const struct cgroup_slot *slot)

@@ -35,6 +35,7 @@ struct cgroup_slot {
     uint64_t peak_before;              /* what it told at the reset, where no write does */
     int kills_fd;                      /* the file that counts the kernel's kills, or -1 */
     int version;
+    unsigned processes; /* how many it may have */
     uint64_t limit;     /* in force */
     uint64_t oom_count; /* kills so far, to see a new one */
 };
@@ -65,6 +66,13 @@ int cgroup_slot_reset(struct cgroup_slot *slot);
 
 /* Sets the memory limit when it is another one; 0, or -1 with errno. */
 int cgroup_slot_limit(struct cgroup_slot *slot, uint64_t memory_bytes_max);
+
+/* How many processes the slot may have: one, or some more for a family. 0, or -1 with errno. */
+int cgroup_slot_processes(
+    const struct cgroup_base *base, unsigned index, struct cgroup_slot *slot, unsigned processes);
+
+/* The memory that is used now; 0 when unknown. */
+uint64_t cgroup_slot_used(const struct cgroup_slot *slot);
 
 /* The most memory used since the reset; 0 when unknown. */
 uint64_t cgroup_slot_peak(const struct cgroup_slot *slot);

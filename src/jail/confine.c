@@ -27,7 +27,8 @@
 #include "jail/root.h"
 
 enum {
-    CONTROL_FD = 3, /* the only descriptor of a cell beside 0, 1 and 2 */
+    CONTROL_FD = 3,              /* the only descriptor of a cell beside 0, 1 and 2 */
+    FAMILY_PROCESSES_MAX = 4096, /* of one user; each is made with the host's consent */
     NOBODY = 65534, /* who cells are where no user namespace gives them a user of their own */
     PROBE_FDS_MAX =
         256 /* descriptors the canary looks at; the kernel gives out the lowest free number */
@@ -229,6 +230,13 @@ static int do_descriptors(const struct confine_cell_input *in)
         }
         compute_ruleset_fd = CONTROL_FD + 1;
     }
+    if (in->spec->kind == CELL_ORIGIN) {
+        if (dup2(in->family_fd, CONFINE_FAMILY_FD) < 0 ||
+            syscall(SYS_close_range, CONFINE_FAMILY_FD + 1U, ~0U, 0) < 0) {
+            return -1;
+        }
+        return 0;
+    }
     if (mutate_without(LAYER_DESCRIPTORS)) {
         return 0;
     }
@@ -318,7 +326,8 @@ static int do_rlimits(const struct confine_cell_input *in)
     return mutate_without(LAYER_RLIMITS)
                ? 0
                : rlimits_apply(in->spec->open_files_max,
-                     in->spec->profile == PROFILE_POSIX ? in->spec->disk_bytes_max : 0);
+                     in->spec->profile == PROFILE_POSIX ? in->spec->disk_bytes_max : 0,
+                     in->spec->kind == CELL_ORIGIN ? FAMILY_PROCESSES_MAX : 1);
 }
 
 static void prove_rlimits(const struct confine_cell_input *in, struct layer_report *proof)
@@ -353,8 +362,8 @@ static void prove_descriptors(const struct confine_cell_input *in, struct layer_
 
 static int do_filter(const struct confine_cell_input *in)
 {
-    if (mutate_without(LAYER_SECCOMP)) {
-        return 0;
+    if (mutate_without(LAYER_SECCOMP) || in->spec->kind == CELL_ORIGIN) {
+        return 0; /* an origin does it in confine_origin */
     }
     return filter_load(in->spec->profile == PROFILE_POSIX ? &filter_posix : &filter_compute);
 }
@@ -401,6 +410,29 @@ uint64_t confine_cell_flags(const struct cell_spec *spec, uint32_t users)
     uint64_t flags = users > 0 && !mutate_without(LAYER_PIDNS) ? CLONE_NEWPID : 0;
 
     return users > 0 && spec->profile == PROFILE_POSIX ? flags | CLONE_NEWNS | CLONE_NEWIPC : flags;
+}
+
+int confine_origin(int *ret_listener)
+{
+    /* As after every fork; a branch cannot do it any more, and ends with the first process of its
+     * pid namespace. */
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) {
+        return -1;
+    }
+    (void)close(CONFINE_FAMILY_FD);
+    *ret_listener = mutate_without(LAYER_SECCOMP) ? -1 : filter_hold_clone();
+    return 0;
+}
+
+int confine_origin_end(void)
+{
+    return mutate_without(LAYER_SECCOMP) ? 0 : filter_load(&filter_origin);
+}
+
+int confine_init(void)
+{
+    (void)close(CONTROL_FD);
+    return mutate_without(LAYER_SECCOMP) ? 0 : filter_load(&filter_init);
 }
 
 int confine_cell(

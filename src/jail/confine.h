@@ -23,6 +23,7 @@ struct confine_cell_input {
     const struct cell_spec *spec;
     const struct layer_report *template_report;
     int control_fd;
+    int family_fd; /* of CELL_ORIGIN */
     int cgroup_fds[CONFINE_CGROUP_FDS_MAX];
     unsigned cgroup_fds_count;
     uint32_t users; /* as above */
@@ -36,5 +37,14 @@ uint64_t confine_cell_flags(const struct cell_spec *spec, uint32_t users);
  * and *ret_step: then the process must end. */
 int confine_cell(
     const struct confine_cell_input *in, struct layer_report *proof, const char **ret_step);
+
+/* A family: after confine_cell the first process of a CELL_ORIGIN clones itself. The copy is the
+ * origin: it takes two more steps, between which it gives the listener, at which the host consents
+ * to clones, to the host; -1 is none. The first process only reaps, and tells the host at
+ * descriptor CONFINE_FAMILY_FD. 0, or -1 with errno. */
+enum { CONFINE_FAMILY_FD = 5 };
+int confine_origin(int *ret_listener);
+int confine_origin_end(void);
+int confine_init(void);
 
 #endif

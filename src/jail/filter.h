@@ -17,9 +17,16 @@ enum jail_profile {
 extern const struct sock_fprog filter_template;
 extern const struct sock_fprog filter_compute;
 extern const struct sock_fprog filter_posix;
+extern const struct sock_fprog filter_origin; /* compute, and what a branch takes */
+extern const struct sock_fprog filter_init;   /* the first process of a family */
 
 /* Adds a program to this process for ever. Needs no-new-privs or CAP_SYS_ADMIN. 0, or -1 with
  * errno. */
 int filter_load(const struct sock_fprog *program);
+
+/* From now on each clone of this process and its copies waits until somebody answers at the
+ * descriptor that is returned. -1 with errno when the kernel has no such thing, or somebody else
+ * uses it on us already. */
+int filter_hold_clone(void);
 
 #endif

@@ -8,6 +8,7 @@ enum cell_kind {
     CELL_GUEST = 0,
     CELL_CANARY = 1, /* violates the wall step by step and reports */
     CELL_ATTACK = 2, /* runs one raw attack; refused except in builds for the hostile suite */
+    CELL_ORIGIN = 3, /* stays, and can be branched: the first member of a family */
 };
 
 struct cell_spec {

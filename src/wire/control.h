@@ -16,9 +16,11 @@ enum control_type {
     CONTROL_MAPPED = 2, /* to the template: go on */
     CONTROL_UP = 3,     /* to the host: confined and warm, with the layers it has */
     CONTROL_FAILED = 4, /* to the host: a step failed, the template is gone */
-    CONTROL_FORK = 5,   /* to the template, with the cell's socket and cgroup files */
+    CONTROL_FORK = 5,   /* to the template, with the cell's socket, that of its family when it has
+                           one, and cgroup files */
     CONTROL_FORKED = 6, /* to the host, with a pidfd, or with sys set and nothing */
-    CONTROL_EXITED = 7, /* to the host: a cell is gone */
+    CONTROL_EXITED = 7, /* to the host: a cell is gone; from the first process of a family the
+                           number is the member's process number in there */
 };
 
 enum { CONTROL_PAYLOAD_BYTES = 240 };
@@ -47,7 +49,7 @@ struct control_message {
 void control_message_init(
     struct control_message *m, uint32_t type, uint32_t cell, const void *payload, size_t len);
 
-enum { CONTROL_FDS_MAX = 5 }; /* a socket and at most four cgroup files */
+enum { CONTROL_FDS_MAX = 6 }; /* two sockets and at most four cgroup files */
 
 /* Sends one message with fds; 0, or -1 with errno. */
 int control_send(int sock, const struct control_message *m, const int *fds, unsigned fds_count);

@@ -49,8 +49,15 @@ enum field_tag {
     FIELD_TOOL =
         100, /* u32 of enum tool_bits, the name, and the names of its parameters, each with a NUL */
     FIELD_CALL_BYTES_MAX = 101, /* u32 */
+    FIELD_SESSION = 102,        /* u32, enum session_kind */
+    FIELD_GLOBALS = 103,        /* a JSON object */
+    FIELD_ENTRY_MAIN = 104,     /* u32: the value is what main() returns */
+    FIELD_FUNCTION = 105,       /* u32: instead of a program, a call of this handle; INPUT has the arguments */
+    FIELD_RELEASE = 106,        /* u32: this handle is not needed any more */
+    FIELD_COMPLETE = 107,       /* u32: not a program but the beginning of a name in it */
     /* RESULT */
     FIELD_EXIT_CODE = 70, /* u32 */
+    FIELD_ENDED = 72,     /* u32: the process ends with this program, though it need not */
     FIELD_LEFT_OUT =
         71, /* u32 for each of enum left_out: files that match and are not given back */
     /* FILE */
@@ -62,6 +69,13 @@ enum field_tag {
     FIELD_ERRNO = 41, /* u32 */
 };
 
+/* What is left of earlier programs in this process. */
+enum session_kind {
+    SESSION_NONE = 0, /* nothing: the program is the first and the last */
+    SESSION_EVAL = 1, /* everything stays, before and after */
+    SESSION_ENV = 2,  /* a run that begins with what the prefix of its environment left */
+};
+
 /* What a cell must know about a tool. */
 enum tool_bits {
     TOOL_BIT_SYNC = 1,
@@ -69,7 +83,7 @@ enum tool_bits {
     TOOL_BIT_OBJECT = 4, /* takes an object, so other arguments are its members in order */
 };
 
-enum outcome { OUTCOME_OK = 0, OUTCOME_EXCEPTION = 1 };
+enum outcome { OUTCOME_OK = 0, OUTCOME_EXCEPTION = 1, OUTCOME_INTERRUPTED = 2 };
 
 /* Why the cell did not give a file back. */
 enum left_out {

@@ -14,6 +14,9 @@ static const struct transition TRANSITIONS[] = {
     {PHASE_BORN, FRAME_READY, PHASE_WAITING},
     {PHASE_BORN, FRAME_FAILED, PHASE_DONE},
     {PHASE_BORN, FRAME_CANARY, PHASE_DONE},
+    {PHASE_BORN, FRAME_BORN, PHASE_JOINING},
+    {PHASE_JOINING, FRAME_READY, PHASE_WAITING},
+    {PHASE_WAITING, FRAME_UNBORN, PHASE_WAITING},
     {PHASE_RUNNING, FRAME_STDOUT, PHASE_RUNNING},
     {PHASE_RUNNING, FRAME_STDERR, PHASE_RUNNING},
     {PHASE_RUNNING, FRAME_CALL, PHASE_RUNNING},
@@ -29,6 +32,8 @@ static uint64_t frame_len_max(uint8_t type, const struct frame_limits *limits)
     case FRAME_STDOUT:
     case FRAME_STDERR:
         return FRAME_OUTPUT_BYTES_MAX;
+    case FRAME_UNBORN:
+        return sizeof(uint32_t);
     case FRAME_FAILED:
     case FRAME_CANARY:
         return FRAME_SMALL_BYTES_MAX;

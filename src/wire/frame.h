@@ -22,6 +22,11 @@ enum frame_type {
     FRAME_RESULT = 7, /* cell to host: how it ended, as fields */
     FRAME_CALL = 8,   /* cell to host: a call of a tool; struct call_head and the arguments */
     FRAME_ANSWER = 9, /* host to cell: struct answer_head and what the tool answered */
+    /* Members of a family. */
+    FRAME_BORN = 10,   /* member to host: here; the first one sends its listener along */
+    FRAME_GO = 11,     /* host to member: it is on its account now; u32, not 0: warm up, be READY */
+    FRAME_BRANCH = 12, /* host to member: clone; with the copy's socket and cgroup files */
+    FRAME_UNBORN = 13, /* member to host: it could not; u32 errno */
     /* Both ways: a piece of a file, as fields. FILE_NAME begins one, FILE_BYTES is added to the one
      * that was begun last. The host sends them before START, the cell before RESULT. */
     FRAME_FILE = 20,
@@ -30,10 +35,11 @@ enum frame_type {
 /* What the host expects of a cell. */
 enum frame_phase {
     PHASE_BORN,    /* forked, confining itself */
-    PHASE_WAITING, /* ready in the pool: nothing may come */
+    PHASE_WAITING, /* ready in the pool, or at rest between programs: only UNBORN may come */
     PHASE_RUNNING, /* START was sent */
     PHASE_DONE,    /* RESULT or FAILED came: nothing may come */
     PHASE_FILES,   /* a FILE came: more of them, and the RESULT */
+    PHASE_JOINING, /* a member of a family was BORN and is told to GO */
 };
 
 struct frame_header {

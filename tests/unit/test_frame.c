@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-enum { VALUE_MAX = 1000, CALL_MAX = 500, STREAM_MAX = 1 << 20, TYPES_ALL = 256, PHASES = 5 };
+enum { VALUE_MAX = 1000, CALL_MAX = 500, STREAM_MAX = 1 << 20, TYPES_ALL = 256, PHASES = 6 };
 
 static const struct frame_limits LIMITS = {
     .value_bytes_max = VALUE_MAX, .call_bytes_max = CALL_MAX};
@@ -19,8 +19,13 @@ static const struct frame_limits LIMITS = {
 static int allowed(int phase, int type)
 {
     switch (phase) {
+    case PHASE_JOINING:
+        return type == FRAME_READY ? PHASE_WAITING : -1;
+    case PHASE_WAITING:
+        return type == FRAME_UNBORN ? PHASE_WAITING : -1;
     case PHASE_BORN:
         return type == FRAME_READY                            ? PHASE_WAITING
+               : type == FRAME_BORN                           ? PHASE_JOINING
                : type == FRAME_FAILED || type == FRAME_CANARY ? PHASE_DONE
                                                               : -1;
     case PHASE_RUNNING:
@@ -72,6 +77,8 @@ static void each_type_has_its_length(void **state)
         {PHASE_FILES, FRAME_FILE, FRAME_FILE_BYTES_MAX},
         {PHASE_FILES, FRAME_RESULT, 2 * VALUE_MAX + FRAME_RESULT_EXTRA_BYTES},
         {PHASE_RUNNING, FRAME_RESULT, 2 * VALUE_MAX + FRAME_RESULT_EXTRA_BYTES},
+        {PHASE_BORN, FRAME_BORN, 0},
+        {PHASE_WAITING, FRAME_UNBORN, sizeof(uint32_t)},
         {PHASE_RUNNING, FRAME_CALL, CALL_MAX + sizeof(struct call_head)},
     };
     struct frame_header header = {.len = 0};

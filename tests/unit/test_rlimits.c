@@ -32,7 +32,7 @@ static int look_at_them(void *user)
     size_t i;
 
     (void)user;
-    CHILD_CHECK(rlimits_apply(OPEN_FILES, FILE_BYTES) == 0);
+    CHILD_CHECK(rlimits_apply(OPEN_FILES, FILE_BYTES, 1) == 0);
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         CHILD_CHECK(getrlimit(rows[i].resource, &limit) == 0);
         CHILD_CHECK(limit.rlim_cur == rows[i].max && limit.rlim_max == rows[i].max);
@@ -52,7 +52,7 @@ static int open_too_many(void *user)
     int fd = 0;
 
     (void)user;
-    CHILD_CHECK(rlimits_apply(OPEN_FILES, FILE_BYTES) == 0);
+    CHILD_CHECK(rlimits_apply(OPEN_FILES, FILE_BYTES, 1) == 0);
     CHILD_CHECK(caps_drop() == 0); /* as in a cell: root could raise its limits */
     while (fd >= 0 && fd < 100) {
         fd = dup(0);
@@ -75,8 +75,8 @@ static int write_too_much(void *user)
 
     (void)user;
     CHILD_CHECK(fd >= 0);
-    CHILD_CHECK(rlimits_apply(OPEN_FILES, FILE_BYTES) == 0);
-    CHILD_CHECK(write(fd, bytes, sizeof(bytes)) == FILE_BYTES);
+    CHILD_CHECK(rlimits_apply(OPEN_FILES, FILE_BYTES, 1) == 0);
+    CHILD_CHECK(write(fd, bytes, sizeof(bytes)) == FILE_BYTES, 1);
     (void)!write(fd, bytes, 1);
     return CHILD_FAILED; /* not reached */
 }
@@ -90,10 +90,10 @@ static void a_file_that_grows_too_large_is_the_end(void **state)
 static int raise_again(void *user)
 {
     (void)user;
-    CHILD_CHECK(rlimits_apply(OPEN_FILES, FILE_BYTES) == 0);
+    CHILD_CHECK(rlimits_apply(OPEN_FILES, FILE_BYTES, 1) == 0);
     CHILD_CHECK(caps_drop() == 0);
-    CHILD_CHECK(rlimits_apply(OPEN_FILES + 1, FILE_BYTES) < 0 && errno == EPERM);
-    CHILD_CHECK(rlimits_apply(OPEN_FILES - 1, FILE_BYTES) == 0); /* lower is always possible */
+    CHILD_CHECK(rlimits_apply(OPEN_FILES + 1, FILE_BYTES, 1) < 0 && errno == EPERM);
+    CHILD_CHECK(rlimits_apply(OPEN_FILES - 1, FILE_BYTES, 1) == 0); /* lower is always possible */
     return CHILD_FINE;
 }
 

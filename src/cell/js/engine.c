@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cell/calls.h"
 #include "cell/guest.h"
 #include "cell/js/context.h"
 #include "cell/js/random.h"
@@ -179,5 +180,6 @@ const struct guest_ops GUEST = {
     .touch = js_touch,
     .rehearse = js_rehearse,
     .rehearse_modules = js_rehearse_modules,
+    .branched = calls_forget,
     .run = js_guest_run,
 };

@@ -1,0 +1,52 @@
+/* session.h - a cell that stays between programs, as the host sees it. */
+#ifndef VIAL_HOST_SESSION_H
+#define VIAL_HOST_SESSION_H
+
+#include "host/engine.h"
+#include "host/run.h"
+#include "host/tool.h"
+
+struct vial_session {
+    /* Set at the start, then only read. */
+    struct vial_engine *engine;
+    uint64_t id, parent_id;
+    uint64_t created_us;
+    uint64_t idle_us_max, life_us_max;
+    struct vial_limits limits;
+    struct vial_env *env;   /* NULL: none */
+    struct tool_set *tools; /* a reference, or NULL */
+    char name[64];
+    int wake_fd;
+
+    /* Guarded by the engine's lock. */
+    struct vial_session *next; /* of all of the engine */
+    uint32_t state;            /* enum vial_session_state */
+    uint32_t cell;             /* CELL_NONE when it has ended */
+    int pidfd;
+    struct vial_run *run; /* in progress, or NULL */
+    uint64_t used_us;
+    uint64_t eval_count;
+    uint32_t branch_count;
+    uint32_t file_count;
+    uint64_t file_bytes;
+    int introduced; /* the cell knows the tools */
+    char ended[160];
+};
+
+/* A session of a cell that has been taken, which it owns from now on. Takes a reference to tools,
+ * which may be NULL. A hidden one is not among the engine's, and never expires. */
+VIAL_NODISCARD int session_adopt(struct vial_engine *engine, uint32_t cell, int pidfd,
+    const struct vial_limits *limits, struct tool_set *tools, int hidden, struct vial_session **ret,
+    struct vial_error *err);
+
+/* With the engine's lock held. */
+void session_fill_info(struct vial_session *session, struct vial_session_info *info);
+
+/* An evaluation of any kind, by who made the session BUSY or has it alone. */
+VIAL_NODISCARD int session_run(struct vial_session *session, struct vial_run *run,
+    struct vial_result **ret, struct vial_error *err);
+
+/* Called by the keeper now and then, with the lock held: ends what is too old or too long unused. */
+void session_expire(struct vial_engine *engine, uint64_t now_us);
+
+#endif
