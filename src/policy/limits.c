@@ -109,7 +109,7 @@ uint64_t limits_get(const struct vial_limits *limits, const struct limit_row *ro
     return wide;
 }
 
-static void limits_put(struct vial_limits *limits, const struct limit_row *row, uint64_t value)
+void limits_put(struct vial_limits *limits, const struct limit_row *row, uint64_t value)
 {
     char *at = (char *)limits + row->offset;
     uint32_t narrow = (uint32_t)value;

@@ -39,6 +39,9 @@ VIAL_NODISCARD int limits_resolve(
 /* The value of one row. */
 uint64_t limits_get(const struct vial_limits *limits, const struct limit_row *row);
 
+/* Stores the value of one row, which is not beyond the row's max. */
+void limits_put(struct vial_limits *limits, const struct limit_row *row, uint64_t value);
+
 /* Stores a number given with the row's flag, in the flag's unit. Fails when it is out of range; so
  * does 0, which someone who types it does not mean as "the default". */
 VIAL_NODISCARD int limits_set_from_flag(struct vial_limits *limits, const struct limit_row *row,
