@@ -216,7 +216,7 @@ void json_key(struct json_writer *w, const char *name)
     put(w, ":", 1);
 }
 
-void json_string(struct json_writer *w, const char *bytes, size_t len)
+void json_write_string(struct json_writer *w, const char *bytes, size_t len)
 {
     begin_value(w);
     put_string(w, bytes, len);
@@ -226,10 +226,10 @@ void json_string(struct json_writer *w, const char *bytes, size_t len)
 void json_text(struct json_writer *w, const char *text)
 {
     if (text == NULL) {
-        json_null(w);
+        json_write_null(w);
         return;
     }
-    json_string(w, text, strlen(text));
+    json_write_string(w, text, strlen(text));
 }
 
 void json_u64(struct json_writer *w, uint64_t v)
@@ -251,7 +251,7 @@ void json_bool(struct json_writer *w, int v)
     put_value(w, v ? "true" : "false", v ? 4 : 5);
 }
 
-void json_null(struct json_writer *w)
+void json_write_null(struct json_writer *w)
 {
     put_value(w, "null", 4);
 }

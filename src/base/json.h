@@ -6,7 +6,7 @@
  *     json_init(&w, &out, err);
  *     json_begin_object(&w);
  *     json_key(&w, "stdout");
- *     json_string(&w, bytes, len);
+ *     json_write_string(&w, bytes, len);
  *     json_end_object(&w);
  *     r = json_finish(&w);
  *
@@ -61,14 +61,14 @@ void json_key(struct json_writer *w, const char *name);
 
 /* Bytes that need not be UTF-8: what is not becomes U+FFFD. Quotes, backslashes, all control
  * characters (DEL and those above it too) and the line separators U+2028 and U+2029 are escaped. */
-void json_string(struct json_writer *w, const char *bytes, size_t len);
+void json_write_string(struct json_writer *w, const char *bytes, size_t len);
 
 /* The same for a text that ends in NUL; NULL is written as null. */
 void json_text(struct json_writer *w, const char *text);
 void json_u64(struct json_writer *w, uint64_t v);
 void json_i64(struct json_writer *w, int64_t v);
 void json_bool(struct json_writer *w, int v);
-void json_null(struct json_writer *w);
+void json_write_null(struct json_writer *w);
 
 /* One value that is JSON already, as json_check would accept it; copied as it is. */
 void json_raw(struct json_writer *w, const char *json, size_t len);

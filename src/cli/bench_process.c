@@ -120,7 +120,7 @@ int bench_cold(struct bench *b)
         if (theirs != 0) {
             json_u64(b->json, theirs);
         } else {
-            json_null(b->json);
+            json_write_null(b->json);
         }
         json_end_object(b->json);
     }
@@ -155,7 +155,7 @@ int bench_memory(struct bench *b)
         if (cell != 0) {
             json_u64(b->json, cell);
         } else {
-            json_null(b->json);
+            json_write_null(b->json);
         }
         json_key(b->json, "template_rss_bytes");
         json_u64(b->json, rss);

@@ -164,7 +164,7 @@ static int report(struct bench *b, const char *name, const char *what, uint64_t 
         if (node != 0) {
             json_u64(b->json, node);
         } else {
-            json_null(b->json);
+            json_write_null(b->json);
         }
         json_end_object(b->json);
     }

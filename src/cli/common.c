@@ -8,13 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/nearest.h"
 #include "cli/cli.h"
 
 enum {
     MESSAGE_BYTES_MAX = 1024,
     READ_STEP = 65536,
-    NEAR_DISTANCE_MAX = 3, /* further off it is no slip of the finger */
-    NAME_BYTES_MAX = 40,
 };
 
 int cli_fail(int code, const char *format, ...)
@@ -121,45 +120,10 @@ int cli_args_plain(struct cli_args *a, const char *command)
                                  a->option, command);
 }
 
-/* How many letters must be changed, added or left out to get from a to b. */
-static unsigned distance(const char *a, const char *b)
-{
-    unsigned row[NAME_BYTES_MAX + 1], previous, keep;
-    size_t n = strlen(a), m = strlen(b), i, j;
-
-    if (n > NAME_BYTES_MAX || m > NAME_BYTES_MAX) {
-        return UINT32_MAX;
-    }
-    for (j = 0; j <= m; j++) {
-        row[j] = (unsigned)j;
-    }
-    for (i = 1; i <= n; i++) {
-        previous = row[0];
-        row[0] = (unsigned)i;
-        for (j = 1; j <= m; j++) {
-            keep = previous + (a[i - 1] == b[j - 1] ? 0 : 1);
-            previous = row[j];
-            row[j] = row[j] + 1 < keep ? row[j] + 1 : keep;
-            row[j] = row[j - 1] + 1 < row[j] ? row[j - 1] + 1 : row[j];
-        }
-    }
-    return row[m];
-}
-
 int cli_unknown_option(const char *command, const char *option, const char *const known[])
 {
-    const char *best = NULL;
-    unsigned best_distance = NEAR_DISTANCE_MAX + 1;
-    unsigned d;
-    size_t i;
+    const char *best = nearest_word(option, known);
 
-    for (i = 0; known[i] != NULL; i++) {
-        d = distance(option, known[i]);
-        if (d < best_distance) {
-            best_distance = d;
-            best = known[i];
-        }
-    }
     if (best != NULL) {
         return cli_fail(EXIT_USAGE, "there is no option %s; did you mean %s? See `vial %s --help`",
             option, best, command);

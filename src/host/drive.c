@@ -26,8 +26,9 @@ enum {
     TOGETHER_US = 2000, /* how long a cell shares our processor, see drive_sit_together */
     GONE_MS_MAX = 5000, /* a killed process is gone in this time, or the machine is in trouble */
     FLOOD_FACTOR = 16,  /* output beyond so many times its limit ends the run */
-    RECEIVE_BYTES = 65536 + 8192,      /* a whole frame of output or of a file */
-    GRACE_US = 500 * 1000, /* for a program that was asked to stop: a native loop may take a while */
+    RECEIVE_BYTES = 65536 + 8192, /* a whole frame of output or of a file */
+    GRACE_US =
+        500 * 1000, /* for a program that was asked to stop: a native loop may take a while */
     SLEEP_US_MAX = 1000 * 1000 * 1000, /* the kernel takes no endless time as a number */
 };
 
@@ -128,8 +129,8 @@ static enum drive_event sleep_until_event(struct vial_run *run)
         if (now >= wall_end_us(run)) {
             return EVENT_WALL;
         }
-        if (run->interrupted == 0 && now >=
-            cpu_next) { /* one thread: what is left cannot be used up before as much time passed */
+        if (run->interrupted == 0 && now >= cpu_next) { /* one thread: what is left cannot be used
+                                                           up before as much time passed */
             used = meter_cpu_us(cell);
             if (used >= cpu_max) {
                 return EVENT_CPU;

@@ -31,7 +31,7 @@ enum {
     TOOL_THREADS_LIMIT = 1024,
     SESSIONS_DEFAULT = 64,
     SESSIONS_LIMIT = 1024,
-    ENV_CELLS = 64,    /* ready for runs in environments, of all of them together */
+    ENV_CELLS = 64,     /* ready for runs in environments, of all of them together */
     FAMILIES_ENVS = 64, /* environments that have a template at the same time */
     POOL_LIMIT = 1024,
     RUNS_LIMIT = 2048,

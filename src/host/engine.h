@@ -41,10 +41,10 @@ enum cell_state {
 
 /* What a cell is made for. */
 enum cell_purpose {
-    PURPOSE_POOL,    /* the next run that comes */
-    PURPOSE_WAITER,  /* one that waits for just this kind */
-    PURPOSE_SPARE,   /* the next run with files */
-    PURPOSE_ENV,     /* the next run in an environment */
+    PURPOSE_POOL,   /* the next run that comes */
+    PURPOSE_WAITER, /* one that waits for just this kind */
+    PURPOSE_SPARE,  /* the next run with files */
+    PURPOSE_ENV,    /* the next run in an environment */
 };
 
 struct template
@@ -59,21 +59,21 @@ struct template
 };
 
 struct cell {
-    uint8_t state;    /* enum cell_state */
-    uint8_t custom;   /* made for one waiting run, not for the pool */
-    uint8_t gone;     /* the template has reported its end */
-    uint8_t has_slot; /* cgroups is open */
-    uint8_t branches; /* of it that are on order and have no consent yet */
-    uint8_t unborn;   /* of it that are on order and not there yet */
-    uint16_t family;  /* FAMILY_NONE for all but members of one */
-    pid_t family_pid; /* its number inside of the family */
-    uint32_t origin;  /* the member it is a branch of, or CELL_NONE */
-    uint32_t warm;    /* what GO will say to it */
+    uint8_t state;        /* enum cell_state */
+    uint8_t custom;       /* made for one waiting run, not for the pool */
+    uint8_t gone;         /* the template has reported its end */
+    uint8_t has_slot;     /* cgroups is open */
+    uint8_t branches;     /* of it that are on order and have no consent yet */
+    uint8_t unborn;       /* of it that are on order and not there yet */
+    uint16_t family;      /* FAMILY_NONE for all but members of one */
+    pid_t family_pid;     /* its number inside of the family */
+    uint32_t origin;      /* the member it is a branch of, or CELL_NONE */
+    uint32_t warm;        /* what GO will say to it */
     struct vial_env *env; /* whose pool it is made for, or NULL */
-    int sock;         /* to the cell; -1 */
-    int pidfd;        /* -1 before it is forked, and once a run has taken it */
-    int statm_fd;     /* its page counts where there is no memory cgroup; -1 */
-    pid_t pid;        /* in our namespace */
+    int sock;             /* to the cell; -1 */
+    int pidfd;            /* -1 before it is forked, and once a run has taken it */
+    int statm_fd;         /* its page counts where there is no memory cgroup; -1 */
+    pid_t pid;            /* in our namespace */
     enum frame_phase phase;
     unsigned template_index;
     int exit_status; /* as from wait, when gone */
@@ -87,9 +87,9 @@ struct cell {
 };
 
 struct family {
-    int sock;             /* its first process tells of ends here; -1: not in use */
-    int pidfd;            /* of its first process; -1 before it is forked */
-    int listener;         /* where its clones ask for consent; -1: it cannot be branched */
+    int sock;     /* its first process tells of ends here; -1: not in use */
+    int pidfd;    /* of its first process; -1 before it is forked */
+    int listener; /* where its clones ask for consent; -1: it cannot be branched */
     unsigned template_index;
     unsigned members_count; /* places */
     unsigned orders_count;  /* branches on order that have no consent yet */

@@ -19,10 +19,10 @@
 
 enum {
     SHRINK_US = 60 * 1000 * 1000, /* unused for so long it keeps one cell less */
-    START_WAIT_US = 100 * 1000,  /* how often one looks who waits for another to start it */
-    PREFIX_WALL_MS = 30000,      /* a prefix may load a large library */
+    START_WAIT_US = 100 * 1000,   /* how often one looks who waits for another to start it */
+    PREFIX_WALL_MS = 30000,       /* a prefix may load a large library */
     PREFIX_CPU_MS = 30000,
-    ENVS_UP_MAX = 60,         /* below the families that an engine keeps for them */
+    ENVS_UP_MAX = 60, /* below the families that an engine keeps for them */
 };
 
 /* ---- for the keeper and the pool ---- */
@@ -150,8 +150,8 @@ static uint64_t env_bytes(const struct vial_env *env)
     return info.memory_bytes;
 }
 
-/* With the lock held: the environment that was not used for longest and that nobody waits for, when all
- * of them together have too much. */
+/* With the lock held: the environment that was not used for longest and that nobody waits for, when
+ * all of them together have too much. */
 static struct vial_env *find_victim(struct vial_engine *e, const struct vial_env *but)
 {
     struct vial_env *env, *oldest = NULL;
@@ -161,7 +161,8 @@ static struct vial_env *find_victim(struct vial_engine *e, const struct vial_env
     for (env = e->envs; env != NULL; env = env->next) {
         bytes += env_bytes(env);
         count += env->state == ENV_UP;
-        if (env != but && env->state == ENV_UP && (oldest == NULL || env->used_us < oldest->used_us)) {
+        if (env != but && env->state == ENV_UP &&
+            (oldest == NULL || env->used_us < oldest->used_us)) {
             oldest = env;
         }
     }

@@ -1,7 +1,7 @@
 /* env.h - environments: a document, the template made of it, and the cells that wait in it.
  *
- * The template of an environment is the first member of a family, in which the prefix was evaluated;
- * a run in the environment is in a branch of it. */
+ * The template of an environment is the first member of a family, in which the prefix was
+ * evaluated; a run in the environment is in a branch of it. */
 #ifndef VIAL_HOST_ENV_H
 #define VIAL_HOST_ENV_H
 
@@ -23,8 +23,8 @@ struct vial_env {
 
     /* Guarded by the engine's lock. */
     struct vial_env *next;
-    int state;                    /* enum env_state */
-    struct vial_session *origin;  /* while it is up; ours alone */
+    int state;                   /* enum env_state */
+    struct vial_session *origin; /* while it is up; ours alone */
     uint32_t ready[ENV_READY_MAX];
     unsigned ready_count, coming_count, wanted_count;
     uint64_t used_us, started_us, shrunk_us;

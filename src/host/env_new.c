@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "host/catalog.h"
 #include "host/env.h"
-#include "host/modules.h"
 #include "host/place.h"
 #include "host/session.h"
 
@@ -26,25 +26,10 @@ static void tool_is_missing(struct vial_engine *engine, const struct vial_call *
         "the host program has no function for this tool", NULL, &ignored);
 }
 
-static int check_schema(const char *json, size_t len, char *why, size_t why_size)
-{
-    struct vial_error err = {.code = 0};
-    struct schema *schema = NULL;
-    int r = schema_compile(json, len, &schema, &err);
-
-    schema_free(schema);
-    if (r < 0) {
-        (void)snprintf(why, why_size, "%s", err.text);
-    }
-    return r < 0 ? -1 : 0;
-}
-
-static const struct document_checks CHECKS = {.module_name = modules_check_name, .schema = check_schema};
-
-/* The document's tools as vial.h has them; those that it leaves to the host get their functions from
- * the caller's. */
-static int fill_tools(struct vial_env *env, const struct vial_tool *given, size_t count,
-    struct vial_error *err)
+/* The document's tools as vial.h has them; those that it leaves to the host get their functions
+ * from the caller's. */
+static int fill_tools(
+    struct vial_env *env, const struct vial_tool *given, size_t count, struct vial_error *err)
 {
     const struct document *d = env->document;
     size_t i, k;
@@ -144,7 +129,7 @@ int vial_env_new(struct vial_engine *engine, const char *document, size_t len,
     }
     env->engine = engine;
     buf_init(&report, DOCUMENT_REPORT_BYTES_MAX);
-    r = document_parse(document, len, &CHECKS, &env->document, &report, err);
+    r = catalog_parse(document, len, &env->document, &report, err);
     buf_release(&report);
     r = r < 0 ? r : fill_tools(env, tools, tools_count, err);
     r = r < 0 ? r : fill_globals(env, err);
@@ -213,7 +198,7 @@ int vial_env_check(const char *document, size_t len, char **ret, struct vial_err
         return vial__fail(err, VIAL_E_INVALID, "there is no document to check");
     }
     buf_init(&report, DOCUMENT_REPORT_BYTES_MAX);
-    r = document_parse(document, len, &CHECKS, &parsed, &report, err);
+    r = catalog_parse(document, len, &parsed, &report, err);
     document_free(parsed);
     if (r == VIAL_OK || r == VIAL_E_INVALID) {
         r = buf_take(&report, ret, &report_len, err);

@@ -29,7 +29,7 @@ int env_limits(struct vial_env *env, const struct vial_limits *asked, struct via
         uint64_t max = limits_get(&d->limits_max, &rows[i]);
 
         if (value == 0) {
-            limits_set(&limits, &rows[i], limits_get(&d->limits, &rows[i]));
+            limits_put(&limits, &rows[i], limits_get(&d->limits, &rows[i]));
         } else if (value > max) {
             return vial__fail(err, VIAL_E_INVALID,
                 "%s is %llu; the environment %s allows up to %llu", rows[i].field,
@@ -39,8 +39,7 @@ int env_limits(struct vial_env *env, const struct vial_limits *asked, struct via
     return limits_resolve(&limits, ret, err);
 }
 
-int env_check_globals(
-    struct vial_env *env, const char *globals, size_t len, struct vial_error *err)
+int env_check_globals(struct vial_env *env, const char *globals, size_t len, struct vial_error *err)
 {
     const struct document *d = env->document;
     json_error_t fault;
@@ -98,8 +97,8 @@ int env_apply(struct vial_env *env, struct vial_run *run, struct vial_error *err
             d->name);
     }
     if (q->language == VIAL_LANGUAGE_AUTO) {
-        q->language = d->language == VIAL_LANGUAGE_TYPESCRIPT ? VIAL_LANGUAGE_TYPESCRIPT
-                                                              : VIAL_LANGUAGE_AUTO;
+        q->language =
+            d->language == VIAL_LANGUAGE_TYPESCRIPT ? VIAL_LANGUAGE_TYPESCRIPT : VIAL_LANGUAGE_AUTO;
     }
     if (!d->files_allowed) {
         q->files_mode = VIAL_FILES_OFF;

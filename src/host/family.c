@@ -268,7 +268,8 @@ void family_hear_init(struct vial_engine *e, unsigned index)
     int fds[CONTROL_FDS_MAX];
     unsigned fds_count, i;
 
-    while (f->sock >= 0 && control_receive(f->sock, &m, fds, CONTROL_FDS_MAX, &fds_count, NULL) == 1) {
+    while (
+        f->sock >= 0 && control_receive(f->sock, &m, fds, CONTROL_FDS_MAX, &fds_count, NULL) == 1) {
         if (m.type != CONTROL_EXITED || fds_count > 0) {
             while (fds_count > 0) {
                 (void)close(fds[--fds_count]);
@@ -457,7 +458,8 @@ static void hear_at_rest(struct vial_engine *e, struct cell *c)
         e->families[c->family].orders_count -= c->branches;
         c->branches = 0;
     }
-    for (i = 0; i < e->cells_count && c->unborn > 0; i++) { /* for one: that which was ordered first */
+    for (i = 0; i < e->cells_count && c->unborn > 0;
+         i++) { /* for one: that which was ordered first */
         struct cell *b = &e->cells[i];
 
         if (b->state == CELL_BORN && b->phase == PHASE_BORN && b->family == c->family &&

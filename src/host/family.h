@@ -17,13 +17,13 @@ enum { FAMILY_BASE = 1 << 20 };
 VIAL_NODISCARD int family_order_origin(struct vial_engine *engine, const struct cell_spec *spec);
 
 /* Orders a branch of a member that is at rest; env is NULL, or whose pool it is for. */
-VIAL_NODISCARD int family_order_branch(struct vial_engine *engine, uint32_t origin,
-    enum cell_purpose purpose, struct vial_env *env);
+VIAL_NODISCARD int family_order_branch(
+    struct vial_engine *engine, uint32_t origin, enum cell_purpose purpose, struct vial_env *env);
 
-/* What the template says of a family, what its first process says of members, and a clone that asks for
- * consent. */
-void family_hear_template(
-    struct vial_engine *engine, const struct control_message *m, unsigned template_index, int pidfd);
+/* What the template says of a family, what its first process says of members, and a clone that asks
+ * for consent. */
+void family_hear_template(struct vial_engine *engine, const struct control_message *m,
+    unsigned template_index, int pidfd);
 void family_hear_init(struct vial_engine *engine, unsigned index);
 void family_hear_listener(struct vial_engine *engine, unsigned index);
 

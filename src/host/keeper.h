@@ -6,8 +6,7 @@
 #include "host/engine.h"
 
 /* The cell's process has ended. */
-void keeper_cell_gone(
-    struct vial_engine *engine, struct cell *cell, int status, uint64_t cpu_us);
+void keeper_cell_gone(struct vial_engine *engine, struct cell *cell, int status, uint64_t cpu_us);
 
 /* A cell that prepares itself has said something. */
 void keeper_hear_ready(struct vial_engine *engine, uint32_t index);

@@ -19,8 +19,8 @@ unsigned place_wanted(const struct vial_engine *engine);
 /* How many cells with files should be made in advance; 0 until a run has wanted one. */
 unsigned place_spares_missing(const struct vial_engine *engine);
 
-/* A place with a socket pair and a control group for a cell of this kind, which is FORKING; the other end of the pair is
- * for the cell. */
+/* A place with a socket pair and a control group for a cell of this kind, which is FORKING; the
+ * other end of the pair is for the cell. */
 VIAL_NODISCARD int place_begin(struct vial_engine *engine, const struct cell_spec *spec,
     enum cell_purpose purpose, unsigned processes, uint32_t *ret_index, int *ret_sock);
 
@@ -31,7 +31,8 @@ VIAL_NODISCARD int place_order(
 /* Is this the kind of cell that the waiter wants? */
 int place_suits(const struct waiter *waiter, const struct cell *cell);
 
-/* The cell that a waiter waits for will not come: failed tells it so, else another one is ordered. */
+/* The cell that a waiter waits for will not come: failed tells it so, else another one is ordered.
+ */
 void place_disappoint(struct vial_engine *engine, const struct cell *cell, int failed);
 
 /* The cell's process is gone: the place is free. Ends a retired template with its last cell. */

@@ -25,8 +25,8 @@ struct result_file {
 };
 
 struct vial_result {
-    int status;    /* enum vial_status */
-    int exit_code; /* -1: the run did not end by itself */
+    int status;        /* enum vial_status */
+    int exit_code;     /* -1: the run did not end by itself */
     int interrupted;   /* the cell says that it stopped the program when it was asked to */
     int ended;         /* the cell says that it ends though it was to stay */
     int session_lives; /* the session that this was evaluated in can be used further */

@@ -122,9 +122,9 @@ static void put_text(struct json_writer *w, const char *key, const char *text)
 {
     json_key(w, key);
     if (text != NULL) {
-        json_string(w, text, strlen(text));
+        json_write_string(w, text, strlen(text));
     } else {
-        json_null(w);
+        json_write_null(w);
     }
 }
 

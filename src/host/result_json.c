@@ -14,7 +14,7 @@ static void put_text(struct json_writer *w, const char *key, const char *text)
     if (text != NULL) {
         json_text(w, text);
     } else {
-        json_null(w);
+        json_write_null(w);
     }
 }
 
@@ -31,7 +31,7 @@ static void put_position(struct json_writer *w, const char *key, uint32_t v)
     if (v != 0) {
         json_u64(w, v);
     } else {
-        json_null(w);
+        json_write_null(w);
     }
 }
 
@@ -41,7 +41,7 @@ static void put_error(struct json_writer *w, const struct vial_result *r)
 
     json_key(w, "error");
     if (r->error.name == NULL) {
-        json_null(w);
+        json_write_null(w);
         return;
     }
     json_begin_object(w);
@@ -70,9 +70,9 @@ static void put_error(struct json_writer *w, const struct vial_result *r)
 static void put_output(struct json_writer *w, const struct vial_result *r)
 {
     json_key(w, "stdout");
-    json_string(w, r->output[0].len > 0 ? r->output[0].data : "", r->output[0].len);
+    json_write_string(w, r->output[0].len > 0 ? r->output[0].data : "", r->output[0].len);
     json_key(w, "stderr");
-    json_string(w, r->output[1].len > 0 ? r->output[1].data : "", r->output[1].len);
+    json_write_string(w, r->output[1].len > 0 ? r->output[1].data : "", r->output[1].len);
     json_key(w, "dropped");
     json_begin_object(w);
     put_number(w, "stdout", r->dropped[0]);
@@ -99,7 +99,7 @@ static void put_exit_code(struct json_writer *w, const struct vial_result *r)
     if (r->exit_code >= 0) {
         json_i64(w, r->exit_code);
     } else {
-        json_null(w);
+        json_write_null(w);
     }
 }
 

@@ -56,8 +56,7 @@ int run_begin(struct vial_run *run, struct vial_error *err)
     }
     run->started_us = clock_now_us();
     run->memory_next_us = run->started_us + MEMORY_POLL_US;
-    if ((files_send(&run->request, cell->sock) < 0 ||
-            start_send(run, cell->sock) < 0) &&
+    if ((files_send(&run->request, cell->sock) < 0 || start_send(run, cell->sock) < 0) &&
         errno != EPIPE && errno != ECONNRESET) {
         return vial__fail_sys(err, errno, "sending the program to its cell");
     }

@@ -36,8 +36,8 @@ enum {
 /* ---- with the engine's lock held ---- */
 
 /* The session is over; its cell, when there is one, is given back by the caller. */
-static void __attribute__((format(printf, 2, 3))) note_end(
-    struct vial_session *s, const char *format, ...)
+static void __attribute__((format(printf, 2, 3)))
+note_end(struct vial_session *s, const char *format, ...)
 {
     va_list args;
 
@@ -72,8 +72,8 @@ static void kill_process(const struct vial_session *s)
     }
 }
 
-/* Gives the cell of a session that is over back. Whoever calls it had made it BUSY, or nobody can any
- * more. */
+/* Gives the cell of a session that is over back. Whoever calls it had made it BUSY, or nobody can
+ * any more. */
 static void release(struct vial_session *s, int suspicious)
 {
     uint32_t cell;
@@ -164,8 +164,7 @@ static void judge(struct vial_session *s, struct vial_result *result)
 {
     int lives = result->status == VIAL_STATUS_OK || result->status == VIAL_STATUS_EXCEPTION ||
                 result->interrupted != 0;
-    int suspicious =
-        result->status == VIAL_STATUS_CRASHED || result->status == VIAL_STATUS_DENIED;
+    int suspicious = result->status == VIAL_STATUS_CRASHED || result->status == VIAL_STATUS_DENIED;
 
     lives = lives && !result->ended;
     result->session_lives = lives;
@@ -282,7 +281,8 @@ int vial_session_eval(struct vial_session *s, const struct vial_request *request
     r = enter(s, err);
     if (r == VIAL_OK) {
         if (run->request.name == NULL) {
-            (void)snprintf(name, sizeof(name), "eval-%llu.js", (unsigned long long)s->eval_count + 1);
+            (void)snprintf(
+                name, sizeof(name), "eval-%llu.js", (unsigned long long)s->eval_count + 1);
             run->request.name = name;
         }
         r = session_run(s, run, ret, err);
@@ -305,8 +305,8 @@ void vial_session_cancel(struct vial_session *s)
 
 /* ---- making and ending ---- */
 
-static int check_options(const struct vial_session_options *options,
-    struct vial_session_options *o, struct vial_limits *limits, struct vial_error *err)
+static int check_options(const struct vial_session_options *options, struct vial_session_options *o,
+    struct vial_limits *limits, struct vial_error *err)
 {
     *o = (struct vial_session_options)VIAL_SESSION_OPTIONS_INIT;
     if (options != NULL) {
@@ -319,8 +319,7 @@ static int check_options(const struct vial_session_options *options,
         return vial__fail(err, VIAL_E_INVALID,
             "idle_ms_max and life_ms_max of a session may be up to %d", LIFE_MS_LIMIT);
     }
-    if (o->name != NULL &&
-        (strlen(o->name) > 63 || !utf8_valid(o->name, strlen(o->name), NULL))) {
+    if (o->name != NULL && (strlen(o->name) > 63 || !utf8_valid(o->name, strlen(o->name), NULL))) {
         return vial__fail(
             err, VIAL_E_INVALID, "the name of a session must be UTF-8 of up to 63 bytes");
     }
@@ -484,7 +483,8 @@ void session_expire(struct vial_engine *e, uint64_t now_us)
             continue;
         }
         if (now_us > s->used_us + s->idle_us_max) {
-            note_end(s, "it was not used for %llu s", (unsigned long long)(s->idle_us_max / 1000000));
+            note_end(
+                s, "it was not used for %llu s", (unsigned long long)(s->idle_us_max / 1000000));
             kill_process(s);
         } else if (now_us > s->created_us + s->life_us_max) {
             note_end(s, "it was %llu s old", (unsigned long long)(s->life_us_max / 1000000));
@@ -495,8 +495,7 @@ void session_expire(struct vial_engine *e, uint64_t now_us)
 
 /* ---- branches ---- */
 
-static int branch_once(
-    struct vial_session *s, struct vial_session **ret, struct vial_error *err)
+static int branch_once(struct vial_session *s, struct vial_session **ret, struct vial_error *err)
 {
     struct cell_want want = {.spec = s->engine->cells[s->cell].spec, .origin = s->cell, .stays = 1};
     struct vial_session *b = NULL;

@@ -46,7 +46,8 @@ void session_fill_info(struct vial_session *session, struct vial_session_info *i
 VIAL_NODISCARD int session_run(struct vial_session *session, struct vial_run *run,
     struct vial_result **ret, struct vial_error *err);
 
-/* Called by the keeper now and then, with the lock held: ends what is too old or too long unused. */
+/* Called by the keeper now and then, with the lock held: ends what is too old or too long unused.
+ */
 void session_expire(struct vial_engine *engine, uint64_t now_us);
 
 #endif

@@ -56,8 +56,8 @@ static int add_session_fields(const struct vial_run *run, struct buf *fields)
     }
     if (run->calls.tools != NULL) {
         r = r < 0 ? r
-                  : field_add_u32(fields, FIELD_CALL_BYTES_MAX,
-                        (uint32_t)run->limits.call_bytes_max, NULL);
+                  : field_add_u32(
+                        fields, FIELD_CALL_BYTES_MAX, (uint32_t)run->limits.call_bytes_max, NULL);
     }
     if (run->introduce != NULL) {
         r = r < 0 ? r : tool_set_add_fields(run->introduce, fields, NULL);
@@ -83,8 +83,7 @@ static int add_fields(const struct vial_run *run, struct buf *fields)
     r = r < 0 ? r : field_add_u32(fields, FIELD_WANT_TEXT, q->want_text, NULL);
     r = r < 0 ? r : field_add_u32(fields, FIELD_LANGUAGE, q->language, NULL);
     r = r < 0 ? r : field_add_u32(fields, FIELD_TIMERS_MAX, limits->timers_max, NULL);
-    r = r < 0 ? r
-              : field_add_u32(fields, FIELD_VALUE_MAX, (uint32_t)limits->value_bytes_max, NULL);
+    r = r < 0 ? r : field_add_u32(fields, FIELD_VALUE_MAX, (uint32_t)limits->value_bytes_max, NULL);
     r = r < 0 ? r : files_add_fields(q, fields, NULL);
     if (q->kind != VIAL_KIND_AUTO) {
         r = r < 0 ? r : field_add_u32(fields, FIELD_KIND, q->kind, NULL);

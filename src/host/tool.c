@@ -168,7 +168,8 @@ static int rebind(struct tool *t, const struct vial_tool *given, struct vial_err
     t->spec.command_env = given->command_env;
     t->spec.command_env_count = given->command_env_count;
     t->spec.command_cwd = given->command_cwd;
-    t->spec.flags = (t->spec.flags & ~(uint32_t)VIAL_TOOL_INLINE) | (given->flags & VIAL_TOOL_INLINE);
+    t->spec.flags =
+        (t->spec.flags & ~(uint32_t)VIAL_TOOL_INLINE) | (given->flags & VIAL_TOOL_INLINE);
     return check_kind(&t->spec, err);
 }
 

@@ -15,7 +15,7 @@ struct tool {
 struct tool_set {
     struct tool *tools;
     size_t count;
-    int references; /* atomic */
+    int references;        /* atomic */
     struct tool_set *base; /* whose schemas these are, or NULL */
 };
 

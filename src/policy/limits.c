@@ -132,7 +132,7 @@ uint64_t limits_get(const struct vial_limits *limits, const struct limit_row *ro
     return wide;
 }
 
-void limits_set(struct vial_limits *limits, const struct limit_row *row, uint64_t value)
+void limits_put(struct vial_limits *limits, const struct limit_row *row, uint64_t value)
 {
     char *at = (char *)limits + row->offset;
     uint32_t narrow = (uint32_t)value;
@@ -168,7 +168,7 @@ int limits_set_from_flag(struct vial_limits *limits, const struct limit_row *row
     if (r < 0) {
         return r;
     }
-    limits_set(limits, row, value);
+    limits_put(limits, row, value);
     return VIAL_OK;
 }
 
@@ -216,7 +216,7 @@ int limits_resolve(const struct vial_limits *from, struct vial_limits *ret, stru
         value = value != 0 ? value : rows[i].by_default;
         r = check_range(&rows[i], value, err);
         if (r == VIAL_OK) {
-            limits_set(&resolved, &rows[i], value);
+            limits_put(&resolved, &rows[i], value);
         }
     }
     if (r < 0) {
@@ -241,7 +241,7 @@ int vial_limits_resolve(struct vial_limits *limits, struct vial_error *err)
     }
     for (i = 0; i < ROW_COUNT; i++) {
         if (size_covers(limits->size, &rows[i])) {
-            limits_set(limits, &rows[i], limits_get(&resolved, &rows[i]));
+            limits_put(limits, &rows[i], limits_get(&resolved, &rows[i]));
         }
     }
     return VIAL_OK;

@@ -39,8 +39,8 @@ VIAL_NODISCARD int limits_resolve(
 /* The value of one row. */
 uint64_t limits_get(const struct vial_limits *limits, const struct limit_row *row);
 
-/* Stores a value that is not above the row's maximum. */
-void limits_set(struct vial_limits *limits, const struct limit_row *row, uint64_t value);
+/* Stores the value of one row, which is not beyond the row's max. */
+void limits_put(struct vial_limits *limits, const struct limit_row *row, uint64_t value);
 
 /* Stores a number given with the row's flag, in the flag's unit. Fails when it is out of range; so
  * does 0, which someone who types it does not mean as "the default". */

@@ -77,7 +77,7 @@ static void put_text(struct walk *w, const char *text, size_t len)
 
     if (w->r == 0 && w->out != NULL) {
         json_init(&j, w->out, w->err);
-        json_string(&j, text, len);
+        json_write_string(&j, text, len);
         w->r = json_finish(&j);
     }
 }

@@ -52,9 +52,10 @@ enum field_tag {
     FIELD_SESSION = 102,        /* u32, enum session_kind */
     FIELD_GLOBALS = 103,        /* a JSON object */
     FIELD_ENTRY_MAIN = 104,     /* u32: the value is what main() returns */
-    FIELD_FUNCTION = 105,       /* u32: instead of a program, a call of this handle; INPUT has the arguments */
-    FIELD_RELEASE = 106,        /* u32: this handle is not needed any more */
-    FIELD_COMPLETE = 107,       /* u32: not a program but the beginning of a name in it */
+    FIELD_FUNCTION =
+        105, /* u32: instead of a program, a call of this handle; INPUT has the arguments */
+    FIELD_RELEASE = 106,  /* u32: this handle is not needed any more */
+    FIELD_COMPLETE = 107, /* u32: not a program but the beginning of a name in it */
     /* RESULT */
     FIELD_EXIT_CODE = 70, /* u32 */
     FIELD_ENDED = 72,     /* u32: the process ends with this program, though it need not */

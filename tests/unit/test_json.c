@@ -22,7 +22,7 @@ static const char *written(struct buf *out, const char *bytes, size_t len)
 
     buf_clear(out);
     json_init(&w, out, NULL);
-    json_string(&w, bytes, len);
+    json_write_string(&w, bytes, len);
     assert_int_equal(json_finish(&w), 0);
     assert_int_equal(json_check(out->data, out->len, 0, NULL), 0);
     return out->data;
@@ -46,7 +46,7 @@ static void sets_commas_and_colons_itself(void **state)
     json_begin_object(&w);
     json_end_object(&w);
     json_begin_array(&w);
-    json_null(&w);
+    json_write_null(&w);
     json_bool(&w, 1);
     json_bool(&w, 0);
     json_end_array(&w);
@@ -94,7 +94,7 @@ static void appends_to_what_is_there(void **state)
     buf_init(&out, ROOM);
     assert_int_equal(buf_add_text(&out, "data: ", NULL), 0);
     json_init(&w, &out, NULL);
-    json_null(&w);
+    json_write_null(&w);
     assert_int_equal(json_finish(&w), 0);
     assert_string_equal(out.data, "data: null");
     buf_release(&out);
@@ -206,7 +206,7 @@ static void hostile_keys_are_escaped_too(void **state)
     json_init(&w, &out, NULL);
     json_begin_object(&w);
     json_key(&w, "a\":1,\"b\n\xff");
-    json_null(&w);
+    json_write_null(&w);
     json_end_object(&w);
     assert_int_equal(json_finish(&w), 0);
     assert_string_equal(out.data, "{\"a\\\":1,\\\"b\\n" REPLACED "\":null}");
@@ -217,7 +217,7 @@ static void write_sample(struct json_writer *w)
 {
     json_begin_object(w);
     json_key(w, "text");
-    json_string(w, "line\nline \xff \xe2\x80\xa8", 15);
+    json_write_string(w, "line\nline \xff \xe2\x80\xa8", 15);
     json_key(w, "list");
     json_begin_array(w);
     json_i64(w, -5);
@@ -266,7 +266,7 @@ static void a_failure_on_an_empty_buffer_leaves_it_empty(void **state)
     (void)state;
     buf_init(&out, 0);
     json_init(&w, &out, NULL);
-    json_null(&w);
+    json_write_null(&w);
     assert_int_equal(json_finish(&w), VIAL_E_NOMEM);
     assert_int_equal(out.len, 0);
     buf_release(&out);
@@ -283,10 +283,10 @@ static void nests_to_the_documented_depth(void **state)
     json_init(&w, &out, NULL);
     for (i = 0; i < JSON_WRITE_DEPTH_MAX / 2; i++) {
         json_begin_array(&w);
-        json_null(&w);
+        json_write_null(&w);
         json_begin_object(&w);
         json_key(&w, "k");
-        json_null(&w);
+        json_write_null(&w);
         if (i + 1 < JSON_WRITE_DEPTH_MAX / 2) {
             json_key(&w, "l");
         }

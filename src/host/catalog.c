@@ -1,0 +1,92 @@
+/* catalog.c - see catalog.h. */
+#include "host/catalog.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "code/specifier.h"
+
+static int check_module_name(
+    const char *name, size_t len, struct buf *full, char *why, size_t why_size)
+{
+    const char *fault = specifier_resolve_own(name, len, full);
+
+    if (fault != NULL) {
+        (void)snprintf(why, why_size, "%s", fault);
+        return -1;
+    }
+    return 0;
+}
+
+int catalog_parse(
+    const char *json, size_t len, struct document **ret, struct buf *report, struct vial_error *err)
+{
+    static const struct document_checks checks = {.module_name = check_module_name};
+
+    return document_parse(json, len, &checks, ret, report, err);
+}
+
+/* store_create or store_update. */
+typedef int (*put_fn)(struct store *store, const char *name, const char *document, size_t len,
+    uint32_t *ret_version, struct vial_error *err);
+
+static int put(put_fn put_document, struct store *store, const char *json, size_t len,
+    struct store_version *ret, struct buf *report, struct vial_error *err)
+{
+    struct document *doc = NULL;
+    uint32_t version = 0;
+    int r = catalog_parse(json, len, &doc, report, err);
+
+    if (r < 0) {
+        return r;
+    }
+    r = put_document(store, doc->name, json, len, &version, err);
+    if (r == VIAL_OK) {
+        *ret = (struct store_version){.version = version, .document_bytes = len};
+        (void)snprintf(ret->name, sizeof(ret->name), "%s", doc->name);
+    }
+    document_free(doc);
+    return r;
+}
+
+int catalog_create(struct store *store, const char *json, size_t len, struct store_version *ret,
+    struct buf *report, struct vial_error *err)
+{
+    return put(store_create, store, json, len, ret, report, err);
+}
+
+int catalog_update(struct store *store, const char *json, size_t len, struct store_version *ret,
+    struct buf *report, struct vial_error *err)
+{
+    return put(store_update, store, json, len, ret, report, err);
+}
+
+int catalog_get(struct store *store, const char *name, uint32_t version, struct document **ret,
+    struct store_version *ret_version, char **ret_json, struct vial_error *err)
+{
+    struct store_version found;
+    char *json = NULL;
+    struct buf report;
+    int r = store_get(store, name, version, &found, &json, err);
+
+    if (r < 0) {
+        return r;
+    }
+    buf_init(&report, DOCUMENT_REPORT_BYTES_MAX);
+    r = catalog_parse(json, found.document_bytes, ret, &report, err);
+    buf_release(&report);
+    if (r < 0) {
+        free(json);
+        return vial__wrap(err, r, "the stored environment %s@%u", found.name, found.version);
+    }
+    if (ret_version != NULL) {
+        *ret_version = found;
+    }
+    if (ret_json != NULL) {
+        *ret_json = json;
+    } else {
+        free(json);
+    }
+    return VIAL_OK;
+}

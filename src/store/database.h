@@ -1,0 +1,43 @@
+/* database.h - the SQLite database of a store: opened safely, brought up to date, asked. For the
+ * inside of src/store only. */
+#ifndef VIAL_STORE_DATABASE_H
+#define VIAL_STORE_DATABASE_H
+
+#include <sqlite3.h>
+#include <stdint.h>
+
+#include "vial.h"
+
+enum {
+    /* "vial" as a number, in the file's header: a database of something else is left alone. */
+    DATABASE_APPLICATION = 0x7669616c,
+    /* How long a change waits for another process's. Each takes a few milliseconds, so after this
+     * long something else is wrong. */
+    DATABASE_BUSY_MS = 10000,
+};
+
+/* Opens the file, makes it when it is missing, and runs the migrations that it lacks. One process
+ * at a time may do this: the caller holds a lock. */
+VIAL_NODISCARD int database_open(const char *path, sqlite3 **ret, struct vial_error *err);
+
+/* Runs statements without parameters or results. */
+VIAL_NODISCARD int database_run(sqlite3 *db, const char *sql, struct vial_error *err);
+
+/* Begins and ends a change. begin waits for other writers. end commits when r is 0, and takes
+ * everything back when it is not or when the commit fails; it returns r, or the commit's failure.
+ */
+VIAL_NODISCARD int database_begin(sqlite3 *db, struct vial_error *err);
+VIAL_NODISCARD int database_end(sqlite3 *db, int r, struct vial_error *err);
+
+/* A statement, to be finalized by database_finalizep. */
+VIAL_NODISCARD int database_prepare(
+    sqlite3 *db, const char *sql, sqlite3_stmt **ret, struct vial_error *err);
+void database_finalizep(sqlite3_stmt **statement);
+
+/* One step: 1 with a row, 0 at the end, or negative. */
+VIAL_NODISCARD int database_step(sqlite3 *db, sqlite3_stmt *statement, struct vial_error *err);
+
+/* The sentence for what SQLite just said about this database. */
+int database_fail(sqlite3 *db, int rc, struct vial_error *err);
+
+#endif
