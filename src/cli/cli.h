@@ -11,7 +11,9 @@
 enum exit_code {
     EXIT_FINE = 0,
     EXIT_EXCEPTION = 1,
+    EXIT_REFUSED = 1, /* of `vial env`: no such environment, or it exists, or is in use */
     EXIT_USAGE = 2,
+    EXIT_DOCUMENT = 3, /* the document of an environment breaks rules */
     EXIT_CALL_LIMIT = 122,
     EXIT_DISK_LIMIT = 123,
     EXIT_WALL_LIMIT = 124,
@@ -28,6 +30,7 @@ enum exit_code {
 int cmd_run(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
+int cmd_env(int argc, char **argv);
 
 /* One line on stderr, "vial: ...", with terminal codes in it made visible; returns code. */
 int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
