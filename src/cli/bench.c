@@ -33,6 +33,10 @@ static const struct part PARTS[] = {
     {"hot_require", bench_hot_require, "the same as a script with two requires"},
     {"json_in", bench_json_in, "10 MB of JSON as input, beside node's JSON.parse"},
     {"json_out", bench_json_out, "10 MB returned, beside node's JSON.stringify"},
+    {"tools", bench_tools, "calls of tools, beside a bare question and answer"},
+    {"session", bench_session, "1+1 in a session that stays"},
+    {"branch", bench_branch, "a second live session out of one with a heap of 10 MB"},
+    {"environment", bench_environment, "a run in an environment with a prefix of 500 KB"},
     {"machine", bench_machine, "what it was measured on"},
 };
 
@@ -72,6 +76,11 @@ void bench_times_release(struct bench_times *t)
 {
     free(t->us);
     *t = (struct bench_times){0};
+}
+
+void bench_pause_ms(unsigned ms)
+{
+    (void)usleep(ms * 1000U);
 }
 
 static int progress_shown;

@@ -53,6 +53,13 @@ int bench_compute(struct bench *b);
 int bench_json_in(struct bench *b);
 int bench_json_out(struct bench *b);
 
+/* bench_tools.c, bench_sessions.c */
+int bench_tools(struct bench *b);
+int bench_session(struct bench *b);
+int bench_branch(struct bench *b);
+int bench_environment(struct bench *b);
+void bench_pause_ms(unsigned ms);
+
 /* bench_process.c */
 int bench_cold(struct bench *b);
 int bench_memory(struct bench *b);

@@ -87,6 +87,9 @@ static int queue_for(
     if (w->cell != CELL_NONE || __atomic_load_n(cancelled, __ATOMIC_RELAXED)) {
         return VIAL_OK;
     }
+    if (w->want.env != NULL && !env_is_up(w->want.env) && e->failure.code == 0) {
+        return vial__fail(err, VIAL_E_BUSY, "the environment was put down; try again");
+    }
     if (has_failed(e, w)) {
         if (err != NULL) {
             *err = e->failure;

@@ -278,18 +278,18 @@ static void a_dead_idle_cell_is_replaced(void **state)
 static void a_cell_of_another_kind_is_not_taken_from_the_pool(void **state)
 {
     struct vial_engine *engine = new_engine(2, 4, 2000);
-    struct cell_spec spec = engine->spec_default;
+    struct cell_want want = {.spec = engine->spec_default, .origin = CELL_NONE};
     uint32_t cell = 0;
     int pidfd = -1, cancelled = 0;
 
     (void)state;
     vial_engine_settle(engine, 5000);
-    spec.open_files_max++;
-    assert_int_equal(pool_take(engine, &spec, 0, &cancelled, &cell, &pidfd, NULL), VIAL_E_BUSY);
+    want.spec.open_files_max++;
+    assert_int_equal(pool_take(engine, &want, 0, &cancelled, &cell, &pidfd, NULL), VIAL_E_BUSY);
     assert_int_equal(cell, CELL_NONE);
-    assert_int_equal(pool_take(engine, &spec, 1, &cancelled, &cell, &pidfd, NULL), 0);
+    assert_int_equal(pool_take(engine, &want, 1, &cancelled, &cell, &pidfd, NULL), 0);
     assert_int_not_equal(cell, CELL_NONE);
-    assert_int_equal(engine->cells[cell].spec.open_files_max, spec.open_files_max);
+    assert_int_equal(engine->cells[cell].spec.open_files_max, want.spec.open_files_max);
     assert_int_equal(kill(engine->cells[cell].pid, SIGKILL), 0);
     assert_int_equal(pool_wait_gone(engine, cell, 5000), 1);
     assert_int_equal(engine->cells[cell].exit_status, SIGKILL);
