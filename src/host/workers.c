@@ -19,8 +19,9 @@
 
 #include "base/error.h"
 
-/* Work here waits in libcurl or for a program, which takes little stack, and there may be hundreds
- * of threads: with the usual 8 MiB each they would break a host that limits its address space. */
+/* Work here waits in libcurl or for a program, which takes some 24 KiB of stack, and there may be
+ * hundreds of threads: with the usual 8 MiB each they would break a host that limits its address
+ * space. */
 enum { STACK_BYTES = 256 * 1024 };
 
 struct job {
