@@ -66,12 +66,35 @@ static int spawn_actions(posix_spawn_file_actions_t *actions, int control_fd, in
     return r;
 }
 
+/* Spawns with signals as they are in a fresh program, in a session of its own. */
+static int spawn_with(const posix_spawn_file_actions_t *actions, const char *path,
+    const char *const argv[], const char *const envp[], pid_t *ret)
+{
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    int r;
+
+    r = posix_spawnattr_init(&attributes);
+    if (r != 0) {
+        return r;
+    }
+    (void)sigemptyset(&none);
+    (void)sigfillset(&all);
+    (void)posix_spawnattr_setsigmask(&attributes, &none);
+    (void)posix_spawnattr_setsigdefault(&attributes, &all);
+    (void)posix_spawnattr_setflags(
+        &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
+    /* posix_spawn does not write to the strings; its prototype is older than const. */
+    r = posix_spawn(ret, path, actions, &attributes, (char *const *)(uintptr_t)argv,
+        (char *const *)(uintptr_t)envp);
+    (void)posix_spawnattr_destroy(&attributes);
+    return r;
+}
+
 int fork_spawn(const char *path, const char *const argv[], const char *const envp[], int control_fd,
     int host_fd, pid_t *ret)
 {
     posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
     int r;
 
     /* The two are never below 5 here: dup2 of one must not overwrite the other. */
@@ -82,24 +105,40 @@ int fork_spawn(const char *path, const char *const argv[], const char *const env
     if (r != 0) {
         return r;
     }
-    r = posix_spawnattr_init(&attributes);
-    if (r != 0) {
-        (void)posix_spawn_file_actions_destroy(&actions);
-        return r;
-    }
-    (void)sigemptyset(&none);
-    (void)sigfillset(&all);
-    (void)posix_spawnattr_setsigmask(&attributes, &none);
-    (void)posix_spawnattr_setsigdefault(&attributes, &all);
-    (void)posix_spawnattr_setflags(
-        &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
     r = spawn_actions(&actions, control_fd, host_fd);
     if (r == 0) {
-        /* posix_spawn does not write to the strings; its prototype is older than const. */
-        r = posix_spawn(ret, path, &actions, &attributes, (char *const *)(uintptr_t)argv,
-            (char *const *)(uintptr_t)envp);
+        r = spawn_with(&actions, path, argv, envp, ret);
     }
-    (void)posix_spawnattr_destroy(&attributes);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    return r;
+}
+
+int fork_spawn_tool(const char *path, const char *const argv[], const char *const envp[],
+    int cwd_fd, const int fds[3], pid_t *ret)
+{
+    posix_spawn_file_actions_t actions;
+    int fd;
+    int r;
+
+    if (fds[0] <= 2 || fds[1] <= 2 || fds[2] <= 2) {
+        return EBADF;
+    }
+    r = posix_spawn_file_actions_init(&actions);
+    if (r != 0) {
+        return r;
+    }
+    if (cwd_fd >= 0) {
+        r = posix_spawn_file_actions_addfchdir_np(&actions, cwd_fd);
+    }
+    for (fd = 0; fd <= 2 && r == 0; fd++) {
+        r = posix_spawn_file_actions_adddup2(&actions, fds[fd], fd);
+    }
+    if (r == 0) {
+        r = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+    }
+    if (r == 0) {
+        r = spawn_with(&actions, path, argv, envp, ret);
+    }
     (void)posix_spawn_file_actions_destroy(&actions);
     return r;
 }

@@ -16,6 +16,13 @@ enum {
 int fork_spawn(const char *path, const char *const argv[], const char *const envp[], int control_fd,
     int host_fd, pid_t *ret);
 
+/* Host: starts a program that is no cell. fds become its 0, 1 and 2, and it has no others; they are
+ * above 2 themselves. It begins in the directory cwd_fd, or where we are when that is negative, in
+ * a session of its own, so that -*ret means it and what it starts; no signal is blocked or ignored.
+ * 0, or an errno. The child is the caller's to wait for. */
+int fork_spawn_tool(const char *path, const char *const argv[], const char *const envp[],
+    int cwd_fd, const int fds[3], pid_t *ret);
+
 /* Template and warm-up: a copy of this process in new namespaces (CLONE_NEW* and CLONE_PARENT).
  * Returns like fork; in the parent *ret_pidfd is the child's process descriptor. The caller must be
  * the only thread that matters: all others, and the locks they hold, are lost in the child. */

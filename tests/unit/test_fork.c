@@ -141,6 +141,48 @@ static void a_program_that_is_not_there_is_an_errno(void **state)
     (void)close(host[1]);
 }
 
+static void a_tool_needs_descriptors_that_are_not_its_own_yet(void **state)
+{
+    static const int low[][3] = {{0, 10, 10}, {10, 1, 10}, {10, 10, 2}, {-1, 10, 10}};
+    const char *const argv[] = {"true", NULL};
+    const char *const envp[] = {NULL};
+    pid_t pid = 0;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof(low) / sizeof(low[0]); i++) {
+        assert_int_equal(fork_spawn_tool("/bin/true", argv, envp, -1, low[i], &pid), EBADF);
+    }
+    assert_true(helper_has_no_children());
+}
+
+static void a_tool_gets_three_descriptors_a_directory_and_a_session(void **state)
+{
+    const char *const argv[] = {"sh", "-c", "pwd; readlink /proc/self/fd/2 >&2; kill -0 -$$", NULL};
+    const char *const envp[] = {NULL};
+    int out[2], cwd = open("/usr", O_PATH | O_CLOEXEC), status = -1;
+    int low = open("/dev/null", O_RDWR | O_CLOEXEC), null = fcntl(low, F_DUPFD_CLOEXEC, 20);
+    char answer[200];
+    pid_t pid = 0;
+    ssize_t n;
+
+    (void)state;
+    high_pair(out);
+    assert_int_equal(
+        fork_spawn_tool("/bin/sh", argv, envp, cwd, (const int[]){null, out[1], out[1]}, &pid), 0);
+    (void)close(out[1]);
+    n = fd_read_up_to(out[0], answer, sizeof(answer) - 1);
+    assert_true(n > 0);
+    answer[n] = '\0';
+    assert_int_equal(strncmp(answer, "/usr\nsocket:", 12), 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0); /* its group has its number */
+    (void)close(out[0]);
+    (void)close(low);
+    (void)close(null);
+    (void)close(cwd);
+}
+
 static int clone_and_look(void *user)
 {
     int pidfd = -1, status = 0;
@@ -217,6 +259,8 @@ int main(void)
         cmocka_unit_test(a_program_gets_only_the_given_environment),
         cmocka_unit_test(a_program_gets_no_blocked_and_no_ignored_signal),
         cmocka_unit_test(a_program_that_is_not_there_is_an_errno),
+        cmocka_unit_test(a_tool_needs_descriptors_that_are_not_its_own_yet),
+        cmocka_unit_test(a_tool_gets_three_descriptors_a_directory_and_a_session),
         cmocka_unit_test(a_copy_knows_its_own_number),
         cmocka_unit_test(a_copy_in_a_namespace_is_number_one),
         cmocka_unit_test(what_is_no_process_descriptor_has_no_number),
