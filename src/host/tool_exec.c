@@ -386,14 +386,14 @@ static int put_fields(const struct call *c, const siginfo_t *info, int with_exit
         if (info->si_code == CLD_EXITED) {
             json_i64(&w, info->si_status);
         } else {
-            json_null(&w);
+            json_write_null(&w);
             json_key(&w, "signal");
             name_signal(info->si_status, name, sizeof(name));
             json_text(&w, name);
         }
     }
     json_key(&w, "stderr");
-    json_string(&w, c->text.len > 0 ? c->text.data : "", c->text.len);
+    json_write_string(&w, c->text.len > 0 ? c->text.data : "", c->text.len);
     json_end_object(&w);
     return json_finish(&w);
 }

@@ -469,7 +469,7 @@ static int fail_status(
     json_i64(&w, status);
     if (len > 0 && utf8_valid(c->answer->data, len, NULL)) {
         json_key(&w, "body");
-        json_string(&w, c->answer->data, len);
+        json_write_string(&w, c->answer->data, len);
     }
     json_end_object(&w);
     r = json_finish(&w);

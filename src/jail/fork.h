@@ -28,6 +28,10 @@ int fork_spawn_tool(const char *path, const char *const argv[], const char *cons
  * the only thread that matters: all others, and the locks they hold, are lost in the child. */
 pid_t fork_clone(uint64_t flags, int *ret_pidfd);
 
+/* A cell of a family: a copy of this process beside it, with the same parent. Waits until the host
+ * consents. Returns like fork. */
+pid_t fork_branch(void);
+
 /* Prepares fork_clone: finds where libc keeps the thread's number, so that the kernel can write the
  * child's there. 0, or -1 when it cannot be found. */
 int fork_prepare(void);
