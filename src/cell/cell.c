@@ -480,18 +480,19 @@ static void member_go(uint32_t len)
     }
 }
 
-static void member_branch(const int *fds, unsigned fds_count)
+static void member_branch(uint32_t len, const int *fds, unsigned fds_count)
 {
-    uint32_t sys;
+    uint32_t refusal[2]; /* the host's number for the copy, and errno */
     int r;
 
-    if (fds_count == 0) {
+    if (fds_count == 0 || len != sizeof(refusal[0]) ||
+        fd_read_up_to(CELL_CONTROL_FD, &refusal[0], len) != (ssize_t)len) {
         cell_die();
     }
     r = family_branch(fds, fds_count);
     if (r < 0) {
-        sys = (uint32_t)errno;
-        cell_send(FRAME_UNBORN, &sys, sizeof(sys));
+        refusal[1] = (uint32_t)errno;
+        cell_send(FRAME_UNBORN, refusal, sizeof(refusal));
     } else if (r > 0) {
         GUEST.branched();
     }
@@ -508,8 +509,8 @@ static _Noreturn void cell_member(void)
         if (family_read(&header, sizeof(header), fds, &fds_count) < 0) {
             _exit(0);
         }
-        if (header.type == FRAME_BRANCH && header.len == 0) {
-            member_branch(fds, fds_count);
+        if (header.type == FRAME_BRANCH) {
+            member_branch(header.len, fds, fds_count);
         } else if (fds_count != 0) {
             cell_die();
         } else if (header.type == FRAME_GO) {

@@ -20,8 +20,11 @@
 #include "host/place.h"
 
 enum {
-    ORIGIN_PROCESSES = 3, /* the first process, the origin, and a branch that has not left yet */
-    MEMBER_PROCESSES = 2, /* itself, and a branch that has not left yet */
+    BRANCHES_MAX = 16, /* on order of one member at the same time */
+    /* Itself, and branches that have not left yet; each was consented to. The origin has the first
+     * process beside it. */
+    MEMBER_PROCESSES = 1 + BRANCHES_MAX,
+    ORIGIN_PROCESSES = 1 + MEMBER_PROCESSES,
 };
 
 /* What GO says. */
@@ -133,14 +136,15 @@ int family_order_origin(struct vial_engine *e, const struct cell_spec *spec)
 }
 
 /* Sends the order with its descriptors; 0, or -1 with errno. */
-static int send_branch(int to, const int *fds, unsigned fds_count)
+static int send_branch(int to, uint32_t cell, const int *fds, unsigned fds_count)
 {
-    struct frame_header header = {.type = FRAME_BRANCH};
+    struct branch_order order = {
+        .header = {.type = FRAME_BRANCH, .len = sizeof(uint32_t)}, .cell = cell};
     union {
         char bytes[CMSG_SPACE(sizeof(int) * CONTROL_FDS_MAX)];
         struct cmsghdr align;
     } ancillary;
-    struct iovec iov = {.iov_base = &header, .iov_len = sizeof(header)};
+    struct iovec iov = {.iov_base = &order, .iov_len = sizeof(order)};
     struct msghdr msg = {.msg_iov = &iov,
         .msg_iovlen = 1,
         .msg_control = ancillary.bytes,
@@ -153,7 +157,7 @@ static int send_branch(int to, const int *fds, unsigned fds_count)
     c->cmsg_type = SCM_RIGHTS;
     c->cmsg_len = CMSG_LEN(sizeof(int) * fds_count);
     memcpy(CMSG_DATA(c), fds, sizeof(int) * fds_count);
-    return sendmsg(to, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(header) ? 0 : -1;
+    return sendmsg(to, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(order) ? 0 : -1;
 }
 
 int family_order_branch(
@@ -169,6 +173,10 @@ int family_order_branch(
     int sock;
     int r;
 
+    if (from->unborn >= BRANCHES_MAX) {
+        return vial__fail(
+            &e->failure, VIAL_E_BUSY, "%d branches are on order already", BRANCHES_MAX);
+    }
     if (f->listener < 0) {
         return vial__fail(&e->failure, VIAL_E_ISOLATION,
             "sessions cannot be branched here: the kernel lets nobody watch over clones");
@@ -193,7 +201,7 @@ int family_order_branch(
     if (env != NULL) {
         env_coming(env);
     }
-    if (send_branch(from->sock, fds, fds_count) < 0) {
+    if (send_branch(from->sock, cell, fds, fds_count) < 0) {
         r = vial__fail_sys(&e->failure, errno, "ordering a branch");
         place_clear(e, c);
     } else {
@@ -437,42 +445,41 @@ static void fail_branch(struct vial_engine *e, struct cell *c)
     (void)pthread_cond_broadcast(&e->changed);
 }
 
+/* Is this a branch of the member that is not there yet? */
+static int is_unborn_of(const struct vial_engine *e, const struct cell *b, const struct cell *c)
+{
+    return b->state == CELL_BORN && b->phase == PHASE_BORN && b->family == c->family &&
+           b->origin == (uint32_t)(c - e->cells);
+}
+
 /* A member that is at rest says nothing, but for a branch that could not be made. */
 static void hear_at_rest(struct vial_engine *e, struct cell *c)
 {
-    struct {
-        struct frame_header header;
-        uint32_t sys;
-    } frame;
-    ssize_t n = recv(c->sock, &frame, sizeof(frame), MSG_DONTWAIT);
-    int one = n == (ssize_t)sizeof(frame) && frame.header.type == FRAME_UNBORN;
+    struct branch_refusal refusal;
+    ssize_t n = recv(c->sock, &refusal, sizeof(refusal), MSG_DONTWAIT);
     unsigned i;
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
         return;
     }
-    if (one) {
-        (void)vial__fail_sys(&e->failure, (int)frame.sys, "branching");
-    } else {
-        (void)vial__fail(&e->failure, VIAL_E_GONE, "the process to branch has ended");
-        e->families[c->family].orders_count -= c->branches;
-        c->branches = 0;
+    if (n == (ssize_t)sizeof(refusal) && refusal.header.type == FRAME_UNBORN &&
+        refusal.cell < e->cells_count && is_unborn_of(e, &e->cells[refusal.cell], c)) {
+        (void)vial__fail_sys(&e->failure, (int)refusal.sys, "branching");
+        fail_branch(e, &e->cells[refusal.cell]);
+        place_clear(e, &e->cells[refusal.cell]);
+        return;
     }
-    for (i = 0; i < e->cells_count && c->unborn > 0;
-         i++) { /* for one: that which was ordered first */
-        struct cell *b = &e->cells[i];
-
-        if (b->state == CELL_BORN && b->phase == PHASE_BORN && b->family == c->family &&
-            b->origin == (uint32_t)(c - e->cells)) {
-            fail_branch(e, b);
-            place_clear(e, b);
-            if (one) {
-                return;
-            }
+    (void)vial__fail(&e->failure, VIAL_E_GONE, "the process to branch has ended");
+    e->families[c->family].orders_count -= c->branches;
+    c->branches = 0;
+    for (i = 0; i < e->cells_count; i++) {
+        if (is_unborn_of(e, &e->cells[i], c)) {
+            fail_branch(e, &e->cells[i]);
+            place_clear(e, &e->cells[i]);
         }
     }
     c->unborn = 0;
-    if (!one && c->state == CELL_READY) { /* it is nobody's, and of no use any more */
+    if (c->state == CELL_READY) { /* it is nobody's, and of no use any more */
         place_unready(e, (uint32_t)(c - e->cells));
         place_drop(e, c);
     }
@@ -483,8 +490,11 @@ void family_hear_member(struct vial_engine *e, uint32_t index)
     struct cell *c = &e->cells[index];
     int r;
 
-    if (c->state == CELL_TAKEN || c->state == CELL_READY) {
+    /* What a cell says that was taken meanwhile is for its run. */
+    if (c->state == CELL_READY || (c->state == CELL_TAKEN && c->unborn > 0)) {
         hear_at_rest(e, c);
+    }
+    if (c->state != CELL_BORN) {
         return;
     }
     if (c->phase != PHASE_BORN) {
@@ -492,6 +502,12 @@ void family_hear_member(struct vial_engine *e, uint32_t index)
         return;
     }
     r = settle_member(e, c);
+    if (r < 0 && c->origin != CELL_NONE && e->cells[c->origin].unborn > 0) {
+        hear_at_rest(e, &e->cells[c->origin]); /* it may say that it could not be made */
+        if (c->state != CELL_BORN) {
+            return;
+        }
+    }
     if (r < 0) {
         (void)vial__fail(&e->failure, VIAL_E_CELL, "a branch ended before it was ready");
         fail_branch(e, c);

@@ -33,7 +33,7 @@ static uint64_t frame_len_max(uint8_t type, const struct frame_limits *limits)
     case FRAME_STDERR:
         return FRAME_OUTPUT_BYTES_MAX;
     case FRAME_UNBORN:
-        return sizeof(uint32_t);
+        return sizeof(struct branch_refusal) - FRAME_HEADER_BYTES;
     case FRAME_FAILED:
     case FRAME_CANARY:
         return FRAME_SMALL_BYTES_MAX;

@@ -26,7 +26,7 @@ enum frame_type {
     FRAME_BORN = 10,   /* member to host: here; the first one sends its listener along */
     FRAME_GO = 11,     /* host to member: it is on its account now; u32, not 0: warm up, be READY */
     FRAME_BRANCH = 12, /* host to member: clone; with the copy's socket and cgroup files */
-    FRAME_UNBORN = 13, /* member to host: it could not; u32 errno */
+    FRAME_UNBORN = 13, /* member to host: it could not */
     /* Both ways: a piece of a file, as fields. FILE_NAME begins one, FILE_BYTES is added to the one
      * that was begun last. The host sends them before START, the cell before RESULT. */
     FRAME_FILE = 20,
@@ -83,6 +83,20 @@ struct frame {
  * right. */
 int frame_next(const struct buf *in, size_t *at, enum frame_phase *phase,
     const struct frame_limits *limits, struct frame *ret);
+
+/* ---- branches ---- */
+
+/* A whole frame BRANCH, and what answers it when there is no copy. */
+struct branch_order {
+    struct frame_header header;
+    uint32_t cell; /* the host's number for the copy */
+};
+
+struct branch_refusal {
+    struct frame_header header;
+    uint32_t cell;
+    uint32_t sys; /* errno */
+};
 
 /* ---- calls of tools ---- */
 

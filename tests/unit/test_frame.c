@@ -78,7 +78,7 @@ static void each_type_has_its_length(void **state)
         {PHASE_FILES, FRAME_RESULT, 2 * VALUE_MAX + FRAME_RESULT_EXTRA_BYTES},
         {PHASE_RUNNING, FRAME_RESULT, 2 * VALUE_MAX + FRAME_RESULT_EXTRA_BYTES},
         {PHASE_BORN, FRAME_BORN, 0},
-        {PHASE_WAITING, FRAME_UNBORN, sizeof(uint32_t)},
+        {PHASE_WAITING, FRAME_UNBORN, 2 * sizeof(uint32_t)},
         {PHASE_RUNNING, FRAME_CALL, CALL_MAX + sizeof(struct call_head)},
     };
     struct frame_header header = {.len = 0};
