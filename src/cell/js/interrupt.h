@@ -4,9 +4,14 @@
  * answers or its patience ends. The evaluation ends with an exception that nothing of the guest's
  * can catch: no catch and no finally runs. Promises that were to go on are dropped for good.
  *
- * What the engine does in one piece is not interrupted before it is done: one step of a regular
- * expression, one call of a library function that never comes back to guest code, one compilation.
- * Most of that takes milliseconds; what does not is for the host to kill. */
+ * What the engine does in one piece is not interrupted before it is done: one match of a regular
+ * expression, which may take minutes, one call of a library function that never comes back to guest
+ * code (filling or copying a huge array, normalizing a huge string: seconds), one compilation. That
+ * is for the host to kill when its patience ends.
+ *
+ * The prelude is JavaScript as well: an interruption may leave its lists of timers, groups and
+ * modules half changed, so it must be made to forget them (HOOK_START does) before the next
+ * evaluation. */
 #ifndef VIAL_CELL_JS_INTERRUPT_H
 #define VIAL_CELL_JS_INTERRUPT_H
 

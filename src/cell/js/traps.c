@@ -26,8 +26,8 @@
 #include "jail/fork.h"
 
 enum {
-    DUMMY_BYTES = 512 * 1024, /* the real object has 132 KiB in version 2.50 */
-    DUMMY_TRAPS = 64 * 1024,  /* its part VMTraps has little in front of it, and all else behind */
+    DUMMY_BYTES = 256 * 1024, /* the real object has 132 KiB in version 2.50 */
+    DUMMY_TRAPS = 16 * 1024,  /* its part VMTraps has little in front of it, and all else behind */
     WORD_BYTES = 8,
     MARKS_MAX = 16,      /* bytes; no call leaves more than 10 */
     HEAD_BYTES = 4096,   /* the pending exception is among the first members */
