@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "cell/js/interrupt.h"
 #include "code/module.h"
 #include "code/prepare.h"
 #include "code/specifier.h"
@@ -431,6 +432,7 @@ static JSValueRef native_evaluate(JSContextRef ctx, JSObjectRef function, JSObje
     if (text != NULL) {
         JSStringRelease(text);
     }
+    interrupt_pass_on(exception);
     return value != NULL ? value : JSValueMakeUndefined(ctx);
 }
 

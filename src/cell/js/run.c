@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cell/js/interrupt.h"
 #include "cell/js/modules.h"
 #include "cell/js/process.h"
 #include "cell/js/tools.h"
@@ -292,6 +293,7 @@ static JSValueRef native_evaluate(JSContextRef ctx, JSObjectRef function, JSObje
     (void)argc;
     (void)argv;
     value = evaluate(running.context, running.start, running.name, exception);
+    interrupt_pass_on(exception);
     return value != NULL ? value : JSValueMakeUndefined(ctx);
 }
 

@@ -16,6 +16,7 @@
 #include <unicode/uidna.h>
 
 #include "base/utf8.h"
+#include "cell/js/interrupt.h"
 
 /* The encodings, by the numbers that surface/lib/encodings.js has for them. */
 enum encoding { ENCODING_UTF8, ENCODING_LATIN1, ENCODING_UTF16LE, ENCODING_ASCII, ENCODING_COUNT };
@@ -532,6 +533,7 @@ static JSValueRef native_evaluate(JSContextRef ctx, JSObjectRef function, JSObje
     }
     value = JSScriptEvaluate(ctx, script, NULL, exception);
     JSScriptRelease(script);
+    interrupt_pass_on(exception);
     return value != NULL ? value : JSValueMakeUndefined(ctx);
 }
 
