@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "code/specifier.h"
+#include "schema/schema.h"
 
 static int check_module_name(
     const char *name, size_t len, struct buf *full, char *why, size_t why_size)
@@ -19,10 +20,24 @@ static int check_module_name(
     return 0;
 }
 
+static int check_schema(const char *json, size_t len, char *why, size_t why_size)
+{
+    struct vial_error err = {.code = 0};
+    struct schema *schema = NULL;
+    int r = schema_compile(json, len, &schema, &err);
+
+    schema_free(schema);
+    if (r < 0) {
+        (void)snprintf(why, why_size, "%s", err.text);
+    }
+    return r < 0 ? -1 : 0;
+}
+
 int catalog_parse(
     const char *json, size_t len, struct document **ret, struct buf *report, struct vial_error *err)
 {
-    static const struct document_checks checks = {.module_name = check_module_name};
+    static const struct document_checks checks = {
+        .module_name = check_module_name, .schema = check_schema};
 
     return document_parse(json, len, &checks, ret, report, err);
 }

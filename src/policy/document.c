@@ -152,7 +152,7 @@ static void check_modules(struct document_check *c, json_t *value)
     const char *name;
     json_t *source;
 
-    if (value == NULL || !check_object(c, value, VIAL_MODULES_MAX, "modules")) {
+    if (value == NULL || !must_be_object(c, value, VIAL_MODULES_MAX, "modules")) {
         return;
     }
     buf_init(&names, (size_t)VIAL_MODULES_MAX * FULL_NAME_BYTES_MAX);
@@ -202,7 +202,7 @@ static void check_globals(struct document_check *c, json_t *value)
     json_t *json;
     size_t before;
 
-    if (value == NULL || !check_object(c, value, DOCUMENT_GLOBALS_MAX, "globals")) {
+    if (value == NULL || !must_be_object(c, value, DOCUMENT_GLOBALS_MAX, "globals")) {
         return;
     }
     doc->globals = check_array_new(c, json_object_size(value), sizeof(*doc->globals));
@@ -254,7 +254,7 @@ static void check_patterns(struct document_check *c, const json_t *value)
     struct document *doc = c->doc;
     size_t i, before;
 
-    if (!check_array(c, value, DOCUMENT_PATTERNS_MAX, "patterns")) {
+    if (!must_be_array(c, value, DOCUMENT_PATTERNS_MAX, "patterns")) {
         return;
     }
     doc->tools_restricted = 1;
@@ -280,7 +280,7 @@ void document_check_permissions(struct document_check *c, json_t *value)
     size_t before;
 
     c->doc->files_allowed = 1;
-    if (value == NULL || !check_object(c, value, SIZE_MAX, "keys")) {
+    if (value == NULL || !must_be_object(c, value, SIZE_MAX, "keys")) {
         return;
     }
     check_keys(c, value, known);
@@ -326,7 +326,7 @@ static void check_root(struct document_check *c, json_t *root)
     static const char *const languages[] = {"javascript", "typescript", NULL};
     static const char *const entries[] = {"script", "main", NULL};
 
-    if (!check_object(c, root, SIZE_MAX, "keys")) {
+    if (!must_be_object(c, root, SIZE_MAX, "keys")) {
         return;
     }
     check_keys(c, root, KEYS);

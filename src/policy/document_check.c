@@ -126,7 +126,7 @@ static const char *kind_of(const json_t *value)
     }
 }
 
-int check_object(struct document_check *c, const json_t *value, size_t max, const char *what)
+int must_be_object(struct document_check *c, const json_t *value, size_t max, const char *what)
 {
     if (!json_is_object(value)) {
         check_say(c, "must be an object, is %s", kind_of(value));
@@ -139,7 +139,7 @@ int check_object(struct document_check *c, const json_t *value, size_t max, cons
     return 1;
 }
 
-int check_array(struct document_check *c, const json_t *value, size_t max, const char *what)
+int must_be_array(struct document_check *c, const json_t *value, size_t max, const char *what)
 {
     if (!json_is_array(value)) {
         check_say(c, "must be an array, is %s", kind_of(value));

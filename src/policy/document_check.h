@@ -35,8 +35,8 @@ __attribute__((format(printf, 2, 3))) void check_say(
 void check_no_memory(struct document_check *c);
 
 /* Is it an object, or an array, of at most max? what says of what: "tools". Says so when not. */
-int check_object(struct document_check *c, const json_t *value, size_t max, const char *what);
-int check_array(struct document_check *c, const json_t *value, size_t max, const char *what);
+int must_be_object(struct document_check *c, const json_t *value, size_t max, const char *what);
+int must_be_array(struct document_check *c, const json_t *value, size_t max, const char *what);
 
 /* Complains about each key of an object that is not among known, which ends in NULL. */
 void check_keys(struct document_check *c, json_t *object, const char *const known[]);

@@ -16,7 +16,7 @@ void document_check_env(struct document_check *c, json_t *value)
 {
     size_t bytes = 0, i;
 
-    if (value == NULL || !check_object(c, value, PROCESS_STRINGS_MAX, "variables")) {
+    if (value == NULL || !must_be_object(c, value, PROCESS_STRINGS_MAX, "variables")) {
         return;
     }
     check_pairs(c, value, "=", PROCESS_STRINGS_BYTES_MAX, variable_name_fault, NULL, &c->doc->env);
@@ -159,7 +159,7 @@ void document_check_files(struct document_check *c, json_t *value)
     json_t *content;
     size_t before;
 
-    if (value == NULL || !check_object(c, value, DOCUMENT_VALUES_MAX, "files")) {
+    if (value == NULL || !must_be_object(c, value, DOCUMENT_VALUES_MAX, "files")) {
         return;
     }
     if (!doc->files_allowed && json_object_size(value) > 0) {
@@ -223,7 +223,7 @@ static void check_mount(
     size_t before;
 
     mount->name = check_path(c, path, 0);
-    if (!check_object(c, value, SIZE_MAX, "keys")) {
+    if (!must_be_object(c, value, SIZE_MAX, "keys")) {
         return;
     }
     check_keys(c, value, known);
@@ -269,7 +269,7 @@ void document_check_mounts(struct document_check *c, json_t *value)
     json_t *mount;
     size_t before, i = 0;
 
-    if (value == NULL || !check_object(c, value, DOCUMENT_MOUNTS_MAX, "mounts")) {
+    if (value == NULL || !must_be_object(c, value, DOCUMENT_MOUNTS_MAX, "mounts")) {
         return;
     }
     if (!doc->files_allowed && json_object_size(value) > 0) {

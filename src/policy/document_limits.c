@@ -36,7 +36,7 @@ static json_t *check_side(struct document_check *c, const json_t *value, const c
     }
     limit_names(names);
     before = check_enter(c, side);
-    fine = check_object(c, object, SIZE_MAX, "keys");
+    fine = must_be_object(c, object, SIZE_MAX, "keys");
     if (fine) {
         check_keys(c, object, names);
     }
@@ -83,7 +83,7 @@ void document_check_limits(struct document_check *c, json_t *value)
     const json_t *defaults = NULL, *maxima = NULL;
 
     c->doc->limits = c->doc->limits_max = (struct vial_limits)VIAL_LIMITS_INIT;
-    if (value != NULL && check_object(c, value, SIZE_MAX, "keys")) {
+    if (value != NULL && must_be_object(c, value, SIZE_MAX, "keys")) {
         check_keys(c, value, known);
         defaults = check_side(c, value, "default");
         maxima = check_side(c, value, "max");

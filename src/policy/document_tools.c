@@ -137,7 +137,7 @@ static void check_http(struct document_check *c, json_t *value, struct document_
     const char *fault;
     size_t before;
 
-    if (!check_object(c, value, SIZE_MAX, "keys")) {
+    if (!must_be_object(c, value, SIZE_MAX, "keys")) {
         return;
     }
     check_keys(c, value, known);
@@ -154,7 +154,7 @@ static void check_http(struct document_check *c, json_t *value, struct document_
     }
     if (headers != NULL) {
         before = check_enter(c, "headers");
-        if (check_object(c, headers, DOCUMENT_HEADERS_MAX, "headers")) {
+        if (must_be_object(c, headers, DOCUMENT_HEADERS_MAX, "headers")) {
             check_pairs(c, headers, ": ", DOCUMENT_HEADER_BYTES_MAX, header_name_fault,
                 header_value_fault, &tool->headers);
         }
@@ -168,7 +168,7 @@ static void check_command(struct document_check *c, const json_t *value, struct 
 {
     size_t count = json_array_size(value), bytes = 0, i, before;
 
-    if (!check_array(c, value, DOCUMENT_WORDS_MAX, "words")) {
+    if (!must_be_array(c, value, DOCUMENT_WORDS_MAX, "words")) {
         return;
     }
     if (count == 0) {
@@ -201,7 +201,7 @@ static void check_exec(struct document_check *c, json_t *value, struct document_
     json_t *env = json_object_get(value, "env");
     size_t before;
 
-    if (!check_object(c, value, SIZE_MAX, "keys")) {
+    if (!must_be_object(c, value, SIZE_MAX, "keys")) {
         return;
     }
     check_keys(c, value, known);
@@ -215,7 +215,7 @@ static void check_exec(struct document_check *c, json_t *value, struct document_
     }
     if (env != NULL) {
         before = check_enter(c, "env");
-        if (check_object(c, env, DOCUMENT_WORDS_MAX, "variables")) {
+        if (must_be_object(c, env, DOCUMENT_WORDS_MAX, "variables")) {
             check_pairs(
                 c, env, "=", DOCUMENT_WORDS_BYTES_MAX, variable_name_fault, NULL, &tool->exec_env);
         }
@@ -276,7 +276,7 @@ static void check_tool(struct document_check *c, json_t *value, struct document_
 {
     static const char *const modes[] = {"async", "sync", NULL};
 
-    if (!check_object(c, value, SIZE_MAX, "keys")) {
+    if (!must_be_object(c, value, SIZE_MAX, "keys")) {
         return;
     }
     check_keys(c, value, TOOL_KEYS);
@@ -374,7 +374,7 @@ void document_check_tools(struct document_check *c, const json_t *value)
 {
     size_t i, before;
 
-    if (value == NULL || !check_array(c, value, DOCUMENT_TOOLS_MAX, "tools")) {
+    if (value == NULL || !must_be_array(c, value, DOCUMENT_TOOLS_MAX, "tools")) {
         return;
     }
     c->doc->tools = check_array_new(c, json_array_size(value), sizeof(*c->doc->tools));

@@ -147,7 +147,7 @@ int problems_report(
         }
         json_begin_object(&w);
         json_key(&w, "path");
-        json_string(&w, path.data, path.len);
+        json_write_string(&w, path.data, path.len);
         json_key(&w, "message");
         json_text(&w, p->list[i].message);
         json_end_object(&w);
