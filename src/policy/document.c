@@ -165,7 +165,7 @@ static void check_modules(struct document_check *c, json_t *value)
             struct document_module *module = &doc->modules[doc->modules_count++];
 
             module->name = strdup(name);
-            module->source = check_string(c, source, DOCUMENT_BYTES_MAX);
+            module->source = must_be_string(c, source, DOCUMENT_BYTES_MAX);
             module->source_len = module->source != NULL ? strlen(module->source) : 0;
             if (module->name == NULL) {
                 check_no_memory(c);
@@ -264,7 +264,7 @@ static void check_patterns(struct document_check *c, const json_t *value)
         char *pattern;
 
         before = check_enter_index(c, i);
-        pattern = check_string(c, json_array_get(value, i), DOCUMENT_TOOL_NAME_BYTES_MAX + 2);
+        pattern = must_be_string(c, json_array_get(value, i), DOCUMENT_TOOL_NAME_BYTES_MAX + 2);
         if (pattern != NULL) {
             check_pattern(c, pattern);
             doc->tool_patterns.items[doc->tool_patterns.count++] = pattern;

@@ -196,7 +196,7 @@ void *check_array_new(struct document_check *c, size_t count, size_t size)
     return array;
 }
 
-char *check_string(struct document_check *c, const json_t *value, size_t bytes_max)
+char *must_be_string(struct document_check *c, const json_t *value, size_t bytes_max)
 {
     const char *text = json_string_value(value);
     size_t len = json_string_length(value);
@@ -232,7 +232,7 @@ char *check_member(
         return NULL;
     }
     before = check_enter(c, key);
-    text = check_string(c, value, bytes_max);
+    text = must_be_string(c, value, bytes_max);
     check_leave(c, before);
     return text;
 }
@@ -272,7 +272,7 @@ static int whole_number(const json_t *value, uint64_t *ret)
     return 0;
 }
 
-uint64_t check_number(struct document_check *c, const json_t *object, const char *key,
+uint64_t must_be_number(struct document_check *c, const json_t *object, const char *key,
     uint64_t by_default, uint64_t min, uint64_t max)
 {
     const json_t *value = json_object_get(object, key);
@@ -350,7 +350,7 @@ void check_pairs(struct document_check *c, json_t *object, const char *joint, si
         if (fault != NULL) {
             check_say(c, "the name %s", fault);
         }
-        text = check_string(c, value, bytes_max);
+        text = must_be_string(c, value, bytes_max);
         fault = text != NULL && value_fault != NULL ? value_fault(text, strlen(text)) : NULL;
         if (fault != NULL) {
             check_say(c, "the value %s", fault);

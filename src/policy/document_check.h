@@ -46,7 +46,7 @@ void *check_array_new(struct document_check *c, size_t count, size_t size);
 
 /* The text of a string of up to bytes_max bytes without NUL, owned by the caller; NULL, and said or
  * noted, when it is none. */
-char *check_string(struct document_check *c, const json_t *value, size_t bytes_max);
+char *must_be_string(struct document_check *c, const json_t *value, size_t bytes_max);
 
 /* The same for member key of object; NULL without a complaint when there is no such member. */
 char *check_member(
@@ -56,7 +56,7 @@ char *check_member(
 int check_bool(struct document_check *c, const json_t *object, const char *key, int by_default);
 
 /* A member that is a whole number in a range; by_default when it is not there or wrong. */
-uint64_t check_number(struct document_check *c, const json_t *object, const char *key,
+uint64_t must_be_number(struct document_check *c, const json_t *object, const char *key,
     uint64_t by_default, uint64_t min, uint64_t max);
 
 /* A member that is one of choices, which ends in NULL: its index; by default the first one's. */

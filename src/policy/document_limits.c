@@ -49,7 +49,7 @@ static uint64_t side_number(struct document_check *c, const char *side, const js
     const struct limit_row *row, uint64_t by_default)
 {
     size_t before = check_enter(c, side);
-    uint64_t value = check_number(c, object, row->field, by_default, row->min, row->max);
+    uint64_t value = must_be_number(c, object, row->field, by_default, row->min, row->max);
 
     check_leave(c, before);
     return value;

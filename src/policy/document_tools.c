@@ -179,7 +179,7 @@ static void check_command(struct document_check *c, const json_t *value, struct 
         char *word;
 
         before = check_enter_index(c, i);
-        word = check_string(c, json_array_get(value, i), DOCUMENT_WORDS_BYTES_MAX);
+        word = must_be_string(c, json_array_get(value, i), DOCUMENT_WORDS_BYTES_MAX);
         if (word != NULL && i == 0 && word[0] == '\0') {
             check_say(c, "the program is empty");
         }
@@ -287,15 +287,15 @@ static void check_tool(struct document_check *c, json_t *value, struct document_
     tool->sync = check_choice(c, value, "mode", modes) == 1;
     tool->approve = check_bool(c, value, "approve", 0);
     tool->timeout_ms =
-        (uint32_t)check_number(c, value, "timeout_ms", DOCUMENT_TOOL_MS, 1, DOCUMENT_TOOL_MS_MAX);
-    tool->calls_max = (uint32_t)check_number(
+        (uint32_t)must_be_number(c, value, "timeout_ms", DOCUMENT_TOOL_MS, 1, DOCUMENT_TOOL_MS_MAX);
+    tool->calls_max = (uint32_t)must_be_number(
         c, value, "calls_max", DOCUMENT_TOOL_CALLS, 1, DOCUMENT_TOOL_CALLS_MAX);
-    tool->concurrency_max = (uint32_t)check_number(
+    tool->concurrency_max = (uint32_t)must_be_number(
         c, value, "concurrency_max", DOCUMENT_TOOL_CONCURRENCY, 1, DOCUMENT_TOOL_CONCURRENCY_MAX);
-    tool->input_bytes_max = check_number(c, value, "input_bytes_max", DOCUMENT_TOOL_INPUT_BYTES,
+    tool->input_bytes_max = must_be_number(c, value, "input_bytes_max", DOCUMENT_TOOL_INPUT_BYTES,
         DOCUMENT_TOOL_VALUE_BYTES_MIN, DOCUMENT_TOOL_VALUE_BYTES_MAX);
-    tool->output_bytes_max = check_number(c, value, "output_bytes_max", DOCUMENT_TOOL_OUTPUT_BYTES,
-        DOCUMENT_TOOL_VALUE_BYTES_MIN, DOCUMENT_TOOL_VALUE_BYTES_MAX);
+    tool->output_bytes_max = must_be_number(c, value, "output_bytes_max",
+        DOCUMENT_TOOL_OUTPUT_BYTES, DOCUMENT_TOOL_VALUE_BYTES_MIN, DOCUMENT_TOOL_VALUE_BYTES_MAX);
     check_executor(c, value, tool);
 }
 
