@@ -47,6 +47,13 @@ static void echo(struct vial_engine *e, const struct vial_call *call, void *user
         0);
 }
 
+/* Answers with what it got, whether that is right or not. */
+static void careless(struct vial_engine *e, const struct vial_call *call, void *user)
+{
+    (void)user;
+    (void)!vial_call_answer(e, call->id, call->args, call->args_len, NULL);
+}
+
 static void slow(struct vial_engine *e, const struct vial_call *call, void *user)
 {
     helper_sleep_ms(50);
@@ -132,7 +139,7 @@ static const struct vial_tool TOOLS[] = {
     TOOL(.name = "twice", .call = twice),
     TOOL(.name = "noJson", .call = no_json),
     TOOL(.name = "tooMuch", .call = too_much),
-    TOOL(.name = "promised", .call = echo, .output_schema = "{\"type\":\"string\"}"),
+    TOOL(.name = "promised", .call = careless, .output_schema = "{\"type\":\"string\"}"),
     TOOL(.name = "thrice", .call = echo, .calls_max = 3),
     TOOL(.name = "two", .call = slow, .concurrency_max = 2),
     TOOL(.name = "small", .call = echo, .input_bytes_max = 100),
