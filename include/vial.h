@@ -115,7 +115,11 @@ struct vial_engine_options {
         *require; /* layers that must hold, separated by commas; NULL: none beyond the basis */
     uint32_t sessions_max;     /* sessions at the same time, branches included; 0 means 64 */
     uint32_t tool_threads_max; /* threads for tools that wait; 0 means the default of 128 */
-    uint64_t env_bytes_max;    /* memory of environments that are kept ready; 0 means 1 GiB */
+    /* not 0: the engine is mostly for sessions and environments: they share the one template that
+     * is started at once, and programs of plain runs compute a little slower */
+    uint32_t for_sessions;
+    uint32_t reserved;
+    uint64_t env_bytes_max; /* memory of environments that are kept ready; 0 means 1 GiB */
 };
 #define VIAL_ENGINE_OPTIONS_INIT                                                                   \
     {                                                                                              \

@@ -27,6 +27,7 @@ static struct buf in = {.max = ASIDE_BYTES_MAX};    /* what came from the host *
 static size_t in_at;                                /* so much of it has been read */
 static struct buf aside = {.max = ASIDE_BYTES_MAX}; /* whole frames that somebody else wants */
 static size_t aside_at;
+static int stays;
 
 /* There is no memory, or the host has gone, or it says what it never says. */
 static _Noreturn void die(void)
@@ -37,6 +38,11 @@ static _Noreturn void die(void)
 void calls_begin(uint32_t call_bytes_max)
 {
     bytes_max = call_bytes_max;
+}
+
+void calls_stay(void)
+{
+    stays = 1;
 }
 
 void calls_forget(void)
@@ -110,7 +116,8 @@ static int wait_until(uint64_t until_us)
     uint64_t now;
 
     if (until_us == UINT64_MAX) {
-        return 1; /* reading waits by itself */
+        /* Reading waits by itself, but a signal does not end it. */
+        return !stays || ppoll(&fd, 1, NULL, NULL) > 0;
     }
     now = clock_now_us();
     if (until_us > now) {
@@ -176,16 +183,18 @@ int calls_has_more(void)
     return aside_at < aside.len || take(&in, &at, &answer);
 }
 
-void calls_wait_for(uint32_t id, struct answer *ret)
+int calls_wait_for(uint32_t id, struct answer *ret)
 {
     struct frame_header frame = {.type = FRAME_ANSWER};
     struct answer_head head;
 
     calls_flush();
     for (;;) {
-        (void)next_new(UINT64_MAX, ret);
+        if (!next_new(UINT64_MAX, ret)) {
+            return 0;
+        }
         if (ret->id == id) {
-            return;
+            return 1;
         }
         if (aside_at == aside.len) {
             buf_clear(&aside);

@@ -19,6 +19,9 @@ struct answer {
 /* No answer is longer than this, and what its head and an error add. */
 void calls_begin(uint32_t call_bytes_max);
 
+/* This process stays between programs, and is told to stop one by a signal: waiting ends then. */
+void calls_stay(void);
+
 /* In a copy of this process: the socket is another one, and the answers are the original's. */
 void calls_forget(void);
 
@@ -29,13 +32,14 @@ uint32_t calls_add(uint32_t tool, uint32_t kind, const char *bytes, size_t len);
 void calls_flush(void);
 
 /* The next answer: of those that calls_wait_for put aside, else from the host. Waits until the time
- * (clock_now_us) has come, for ever with UINT64_MAX. 1, or 0 when there is none yet. */
+ * (clock_now_us) has come, for ever with UINT64_MAX. 1, or 0 when there is none yet, or when the
+ * program is to stop. */
 int calls_next(uint64_t until_us, struct answer *ret);
 
 /* Can calls_next give an answer without asking the kernel? */
 int calls_has_more(void);
 
-/* Waits for the answer to this call; others are put aside. */
-void calls_wait_for(uint32_t id, struct answer *ret);
+/* Waits for the answer to this call; others are put aside. 1, or 0 when the program is to stop. */
+int calls_wait_for(uint32_t id, struct answer *ret);
 
 #endif

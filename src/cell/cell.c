@@ -547,6 +547,7 @@ _Noreturn void cell_main(const struct confine_cell_input *in)
     cell_spec = in->spec;
     if (in->spec->kind == CELL_ORIGIN) {
         family_split(cell_failed);
+        GUEST.stay();
         cell_member();
     }
     cell_guest(in->spec);

@@ -47,8 +47,9 @@ struct guest_start {
 
 struct guest_ops {
     /* Starts the engine and evaluates everything of ours; not quick: also goes the ways that runs
-     * go, so that what they need is compiled. 0, or -1 with a reason. */
-    int (*warm)(int jit, int quick, const char **ret_why);
+     * go, so that what they need is compiled; stays: cells will run several programs, which can be
+     * stopped one by one. 0, or -1 with a reason. */
+    int (*warm)(int jit, int quick, int stays, const char **ret_why);
 
     /* Gives this cell random numbers of its own. 0, or -1. */
     int (*reseed)(const uint64_t seed[4]);
@@ -62,6 +63,9 @@ struct guest_ops {
 
     /* The same for a program with modules. */
     void (*rehearse_modules)(void);
+
+    /* In a cell that stays, before its first program: from now on it can be stopped. */
+    void (*stay)(void);
 
     /* In a copy of a process that has run programs: nothing of what is under way is this one's. */
     void (*branched)(void);

@@ -215,6 +215,7 @@ int main(int argc, char **argv)
     int pidfd = -1;
     int jit = argc < 2 || strcmp(argv[1], "--no-jit") != 0;
     int quick = argc > 2 && strcmp(argv[2], "--quick") == 0;
+    int stays = argc > 3 && strcmp(argv[3], "--stays") == 0;
     pid_t pid;
 
     if (fcntl(FORK_CONTROL_FD, F_GETFD) < 0 || fcntl(FORK_HOST_FD, F_GETFD) < 0) {
@@ -230,7 +231,7 @@ int main(int argc, char **argv)
     if (fork_prepare() < 0) {
         fail("finding libc's thread number", errno);
     }
-    if (GUEST.warm(jit, quick, &why) < 0) {
+    if (GUEST.warm(jit, quick, stays, &why) < 0) {
         fail(why, 0);
     }
     namespace_read(&before);

@@ -27,6 +27,7 @@ enum {
     GONE_MS_MAX = 5000, /* a killed process is gone in this time, or the machine is in trouble */
     FLOOD_FACTOR = 16,  /* output beyond so many times its limit ends the run */
     RECEIVE_BYTES = 65536 + 8192, /* a whole frame of output or of a file */
+    STOP_US = 10 * 1000,          /* between two requests to stop */
     GRACE_US =
         500 * 1000, /* for a program that was asked to stop: a native loop may take a while */
     SLEEP_US_MAX = 1000 * 1000 * 1000, /* the kernel takes no endless time as a number */
@@ -109,7 +110,7 @@ static enum drive_event sleep_until_event(struct vial_run *run)
 
     for (;;) {
         until = min_u64(wall_end_us(run), calls_deadline_us(run));
-        until = run->interrupted == 0 ? min_u64(until, cpu_next) : until;
+        until = run->interrupted == 0 ? min_u64(until, cpu_next) : min_u64(until, now + STOP_US);
         if (run->together) {
             until = min_u64(until, run->together_until_us);
         }
@@ -122,6 +123,9 @@ static enum drive_event sleep_until_event(struct vial_run *run)
             let_go(run);
         }
         calls_serve(run, now);
+        if (run->interrupted != 0) { /* again: the last one may have come a moment too early */
+            (void)syscall(SYS_pidfd_send_signal, run->pidfd, FRAME_STOP_SIGNAL, NULL, 0);
+        }
         if (run->session != NULL && run->interrupted == 0 &&
             __atomic_load_n(&run->cancelled, __ATOMIC_RELAXED)) {
             return EVENT_CANCEL;
@@ -343,7 +347,7 @@ static int ask_to_stop(struct vial_run *run, enum drive_event event)
     run->interrupted = (int)event;
     run->grace_end_us = clock_now_us() + GRACE_US;
     (void)syscall(SYS_pidfd_send_signal, run->pidfd, SIGCONT, NULL, 0);
-    return syscall(SYS_pidfd_send_signal, run->pidfd, SIGUSR1, NULL, 0) == 0;
+    return syscall(SYS_pidfd_send_signal, run->pidfd, FRAME_STOP_SIGNAL, NULL, 0) == 0;
 }
 
 /* Listens until the run is over one way or another. */

@@ -118,6 +118,7 @@ static int take_options(
     }
     e->no_jit = o.no_jit != 0;
     e->quick = o.quick != 0;
+    e->for_sessions = o.for_sessions != 0;
     e->memory_default = limits.memory_bytes_max;
     e->spec_default = (struct cell_spec){.open_files_max = limits.open_files_max,
         .files_max = limits.files_max,
@@ -208,11 +209,12 @@ static int first_template(struct vial_engine *e, struct vial_error *err)
 
     memset(&groups, 0, sizeof(groups));
     cgroup_base_open(&e->cgroups, &groups);
-    r = template_start(e, &e->templates[0], &e->report, err);
+    r = template_start(e, e->for_sessions, &e->templates[0], &e->report, err);
     if (r < 0) {
         return r;
     }
     e->current = 0;
+    e->current_stays = e->for_sessions ? 0 : -1;
     e->template_count = 1;
     merge_group(&e->report.entries[LAYER_CGROUP_MEMORY], &groups.entries[LAYER_CGROUP_MEMORY]);
     merge_group(&e->report.entries[LAYER_CGROUP_PIDS], &groups.entries[LAYER_CGROUP_PIDS]);
@@ -237,7 +239,7 @@ int vial_engine_new(
     if (e == NULL) {
         return vial__fail(err, VIAL_E_NOMEM, "no memory for an engine");
     }
-    e->current = -1;
+    e->current = e->current_stays = -1;
     e->pace_us = UINT16_MAX; /* nobody is in a hurry yet */
     e->wake_fd = e->host_pidfd = -1;
     for (i = 0; i < TEMPLATES_MAX; i++) {

@@ -56,6 +56,7 @@ struct template
     uint64_t forks_count;
     uint64_t started_us;
     int retired; /* no further forks; ends with its last cell */
+    int stays;   /* its cells can stay: programs in them can be stopped softly */
 };
 
 struct cell {
@@ -121,6 +122,7 @@ struct vial_engine {
     uint64_t env_bytes_max;
     int no_jit;
     int quick;
+    int for_sessions; /* its one template is for cells that stay, too */
     char *cell_path;
     char *require;
     struct cell_spec spec_default;
@@ -143,7 +145,9 @@ struct vial_engine {
     int stopping;
     int wake_fd; /* wakes the keeper */
     struct template templates[TEMPLATES_MAX];
-    int current; /* index of the template that forks, or -1 */
+    int current;       /* index of the template that forks cells for runs, or -1 */
+    int current_stays; /* likewise for families; the same one when the engine is for sessions */
+    int stays_wanted;  /* somebody wants a family */
     unsigned template_count;
     unsigned failures_count;   /* templates or cells that failed to start, in a row */
     int rotate;                /* a new template is wanted */
@@ -174,7 +178,7 @@ struct vial_engine {
 
 /* template.c: starts a template, waits until it is confined, and proves it with a canary. Takes the
  * lock for nothing; on success *ret is filled in and, the first time, report is completed. */
-VIAL_NODISCARD int template_start(struct vial_engine *engine, struct template *ret,
+VIAL_NODISCARD int template_start(struct vial_engine *engine, int stays, struct template *ret,
     struct layer_report *report, struct vial_error *err);
 void template_release(struct template *t);
 

@@ -99,10 +99,10 @@ int family_order_origin(struct vial_engine *e, const struct cell_spec *spec)
     }
     f = &e->families[index];
     c = &e->cells[cell];
-    c->template_index = (unsigned)e->current;
+    c->template_index = (unsigned)e->current_stays;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, sv) < 0) {
         r = vial__fail_sys(&e->failure, errno, "making a socket pair");
-        e->templates[e->current].cells_count++; /* which place_clear takes back */
+        e->templates[e->current_stays].cells_count++; /* which place_clear takes back */
         place_clear(e, c);
         fd_closep(&sock);
         return r;
@@ -112,21 +112,21 @@ int family_order_origin(struct vial_engine *e, const struct cell_spec *spec)
     *f = (struct family){.sock = sv[0],
         .pidfd = -1,
         .listener = -1,
-        .template_index = (unsigned)e->current,
+        .template_index = (unsigned)e->current_stays,
         .members_count = 1,
         .uid = 1 + e->cells_count + index};
     c->family = (uint16_t)index;
     c->spec.uid = f->uid;
     c->warm = e->quick ? GO_HURRY : GO_WARM;
-    e->templates[e->current].cells_count++;
-    e->templates[e->current].forks_count++;
+    e->templates[e->current_stays].cells_count++;
+    e->templates[e->current_stays].forks_count++;
     fds[fds_count++] = sock;
     fds[fds_count++] = sv[1];
     for (i = 0; i < c->cgroups.procs_fds_count; i++) {
         fds[fds_count++] = c->cgroups.procs_fds[i];
     }
     control_message_init(&m, CONTROL_FORK, FAMILY_BASE + index, &c->spec, sizeof(c->spec));
-    if (control_send(e->templates[e->current].sock, &m, fds, fds_count) < 0) {
+    if (control_send(e->templates[e->current_stays].sock, &m, fds, fds_count) < 0) {
         r = vial__fail_sys(&e->failure, errno, "ordering a family");
         place_clear(e, c);
     }

@@ -85,6 +85,9 @@ static void template_lost(struct vial_engine *e, unsigned index)
     if (e->current == (int)index) {
         e->current = -1;
     }
+    if (e->current_stays == (int)index) {
+        e->current_stays = -1;
+    }
     if (t->cells_count == 0) {
         template_release(t);
     } else { /* runs still hold cells of it; nothing will be heard of it any more */
@@ -118,6 +121,9 @@ static void template_retire(struct vial_engine *e)
             place_drop(e, c);
         }
     }
+    if (e->current_stays == e->current) {
+        e->current_stays = -1;
+    }
     t->retired = 1;
     e->current = -1;
     if (t->cells_count == 0) {
@@ -125,8 +131,22 @@ static void template_retire(struct vial_engine *e)
     }
 }
 
-/* Starts a template when there is none. The lock is let go of meanwhile. */
-static void template_renew(struct vial_engine *e)
+/* The same for the template of families when it is another one. Families live on. */
+static void template_retire_stays(struct vial_engine *e)
+{
+    struct template *t = e->current_stays >= 0 ? &e->templates[e->current_stays] : NULL;
+
+    if (t != NULL) {
+        t->retired = 1;
+        e->current_stays = -1;
+        if (t->cells_count == 0) {
+            template_release(t);
+        }
+    }
+}
+
+/* Starts a template, for families or for runs. The lock is let go of meanwhile. */
+static void template_renew(struct vial_engine *e, int stays)
 {
     struct template t;
     struct layer_report report;
@@ -142,7 +162,7 @@ static void template_renew(struct vial_engine *e)
         return;
     }
     (void)pthread_mutex_unlock(&e->lock);
-    r = template_start(e, &t, &report, &err);
+    r = template_start(e, stays, &t, &report, &err);
     if (r == 0) {
         memcpy(&report.entries[LAYER_CGROUP_MEMORY], &e->report.entries[LAYER_CGROUP_MEMORY],
             2 * sizeof(report.entries[0]));
@@ -161,9 +181,14 @@ static void template_renew(struct vial_engine *e)
     }
     e->failures_count = 0;
     e->templates[i] = t;
-    e->current = (int)i;
     e->template_count++;
-    e->rotate = 0;
+    if (stays) {
+        e->current_stays = (int)i;
+    }
+    if (!stays || e->for_sessions) {
+        e->current = (int)i;
+        e->rotate = 0;
+    }
 }
 
 /* Sessions keep their template alive for long. One place stays free for the next one. */
@@ -184,6 +209,7 @@ static void rotate_if_due(struct vial_engine *e)
     if (t != NULL && has_room(e) && clock_now_us() >= t->started_us + ROTATE_US_MIN &&
         (e->rotate || t->forks_count >= ROTATE_FORKS)) {
         template_retire(e);
+        template_retire_stays(e);
         e->retry_us = 0;
     }
 }
@@ -361,6 +387,9 @@ static void order_for(struct vial_engine *e, struct waiter *w)
         r = family_order_branch(e, w->want.origin, PURPOSE_WAITER, NULL);
         w->failed = r < 0; /* another try would fail in the same way */
     } else if (w->want.spec.kind == CELL_ORIGIN) {
+        if (e->current_stays < 0) {
+            return; /* its template is on the way */
+        }
         r = family_order_origin(e, &w->want.spec);
         w->failed = r < 0;
     } else {
@@ -563,11 +592,17 @@ static void *keeper_main(void *user)
     while (!e->stopping) {
         rotate_if_due(e);
         if (e->current < 0) {
-            template_renew(e);
+            template_renew(e, e->for_sessions);
+        }
+        if (e->current_stays < 0 && e->stays_wanted) {
+            template_renew(e, 1);
         }
         order_missing(e);
         watch_fill(e, w);
-        ms = e->current < 0 || e->rotate || e->coming_count > 0 ? 50 : 1000;
+        ms = e->current < 0 || (e->current_stays < 0 && e->stays_wanted) || e->rotate ||
+                     e->coming_count > 0
+                 ? 50
+                 : 1000;
         (void)pthread_mutex_unlock(&e->lock);
         (void)poll(w->fds, w->fds_count, ms);
         (void)pthread_mutex_lock(&e->lock);

@@ -120,6 +120,7 @@ int pool_take(struct vial_engine *e, const struct cell_want *want, int wait, con
     w.custom = want->origin != CELL_NONE || want->env != NULL ||
                !place_spec_equal(&want->spec, &e->spec_default);
     (void)pthread_mutex_lock(&e->lock);
+    e->stays_wanted |= want->spec.kind == CELL_ORIGIN;
     if (try_take(e, &w) == CELL_NONE) {
         if (!wait) {
             r = VIAL_E_BUSY;

@@ -108,10 +108,11 @@ static int make_pair(int type, int sv[2], struct vial_error *err)
 }
 
 /* Starts the program; the first process of it is gone again when the template is there. */
-static int spawn(struct vial_engine *engine, int control_fd, pid_t *ret, struct vial_error *err)
+static int spawn(
+    struct vial_engine *engine, int stays, int control_fd, pid_t *ret, struct vial_error *err)
 {
     const char *argv[] = {"vial-cell", engine->no_jit ? "--no-jit" : "--jit",
-        engine->quick ? "--quick" : "--warm", NULL};
+        engine->quick ? "--quick" : "--warm", stays ? "--stays" : NULL, NULL};
     const char *envp[3] = {NULL};
     size_t count = 0;
     char without[256];
@@ -280,10 +281,10 @@ static int canary(struct vial_engine *engine, struct template *t, struct layer_r
     return r;
 }
 
-int template_start(struct vial_engine *engine, struct template *ret, struct layer_report *report,
-    struct vial_error *err)
+int template_start(struct vial_engine *engine, int stays, struct template *ret,
+    struct layer_report *report, struct vial_error *err)
 {
-    struct template t = {.sock = -1, .pidfd = -1, .started_us = clock_now_us()};
+    struct template t = {.sock = -1, .pidfd = -1, .started_us = clock_now_us(), .stays = stays};
     int on = 1;
     int sv[2];
     pid_t first;
@@ -295,7 +296,7 @@ int template_start(struct vial_engine *engine, struct template *ret, struct laye
     }
     t.sock = sv[0];
     (void)setsockopt(t.sock, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
-    r = spawn(engine, sv[1], &first, err);
+    r = spawn(engine, stays, sv[1], &first, err);
     fd_closep(&sv[1]);
     if (r < 0) {
         template_release(&t);

@@ -7,10 +7,15 @@
 #ifndef VIAL_WIRE_FRAME_H
 #define VIAL_WIRE_FRAME_H
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/buf.h"
+
+/* What the host sends to a cell that stays, every few milliseconds, to have it stop its program.
+ * Not SIGUSR1, which the engine keeps for itself. */
+enum { FRAME_STOP_SIGNAL = SIGUSR2 };
 
 enum frame_type {
     FRAME_START = 1,  /* host to cell: what to run */

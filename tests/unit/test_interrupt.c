@@ -85,7 +85,7 @@ static void add_function(const char *name, JSObjectCallAsFunctionCallback functi
 /* options: NULL, or words NAME=VALUE for the engine. 0 when all is ready. */
 static int start_engine(const char *options)
 {
-    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = INTERRUPT_SIGNAL};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = FRAME_STOP_SIGNAL};
     char words[512], name[64], value[64];
     const char *at = words;
     int used = 0;
@@ -426,18 +426,18 @@ static void a_storm_of_signals_does_no_harm(void **state)
 static int come_late(void *user)
 {
     CHILD_CHECK(start_engine(user) == 0);
-    (void)raise(INTERRUPT_SIGNAL); /* before any evaluation */
+    (void)raise(FRAME_STOP_SIGNAL); /* before any evaluation */
     CHILD_CHECK(number("for (let i = 0; i < 1e4; i++); 7") == 7);
-    (void)raise(INTERRUPT_SIGNAL); /* after one */
+    (void)raise(FRAME_STOP_SIGNAL); /* after one */
     CHILD_CHECK(number("for (let i = 0; i < 1e4; i++); 8") == 8);
 
     interrupt_begin(); /* before its first instruction */
-    (void)raise(INTERRUPT_SIGNAL);
+    (void)raise(FRAME_STOP_SIGNAL);
     CHILD_CHECK(interrupt_happened() && evaluate("after()") == NULL && interrupt_end() == 1);
 
     interrupt_begin(); /* behind its last one */
     CHILD_CHECK(evaluate("9") != NULL && !interrupt_happened());
-    (void)raise(INTERRUPT_SIGNAL);
+    (void)raise(FRAME_STOP_SIGNAL);
     CHILD_CHECK(interrupt_end() == 1);
     CHILD_CHECK(number("for (let i = 0; i < 1e4; i++); 10") == 10);
     CHILD_CHECK(is_sound());
@@ -543,7 +543,7 @@ static int interrupt_confined(void *user)
     }
     while (waitpid(pid, &status, WNOHANG) == 0) {
         helper_sleep_ms(5);
-        (void)syscall(SYS_pidfd_send_signal, pidfd, INTERRUPT_SIGNAL, NULL, 0);
+        (void)syscall(SYS_pidfd_send_signal, pidfd, FRAME_STOP_SIGNAL, NULL, 0);
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : CHILD_FAILED;
 }
@@ -568,7 +568,7 @@ static int unprepared(void *user)
     interrupt_listen();
     context = JSGlobalContextCreate(NULL);
     interrupt_begin();
-    (void)raise(INTERRUPT_SIGNAL);
+    (void)raise(FRAME_STOP_SIGNAL);
     CHILD_CHECK(evaluate("for (let i = 0; i < 1e4; i++); 7") != NULL);
     CHILD_CHECK(!interrupt_happened() && interrupt_end() == 0);
     return CHILD_FINE;

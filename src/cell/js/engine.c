@@ -7,6 +7,7 @@
 #include "cell/calls.h"
 #include "cell/guest.h"
 #include "cell/js/context.h"
+#include "cell/js/interrupt.h"
 #include "cell/js/random.h"
 #include "cell/js/run.h"
 
@@ -112,7 +113,7 @@ static int warm_thoroughly(JSContextGroupRef group, const char **ret_why)
     return 0;
 }
 
-static int js_warm(int jit, int quick, const char **ret_why)
+static int js_warm(int jit, int quick, int stays, const char **ret_why)
 {
     JSContextGroupRef group;
     size_t i;
@@ -123,6 +124,10 @@ static int js_warm(int jit, int quick, const char **ret_why)
     }
     if (!jit) {
         (void)setenv("JSC_useJIT", "0", 1);
+    }
+    if (stays) { /* compiled code looks whether it is to stop: loops over integers are a third
+                    slower */
+        (void)setenv("JSC_usePollingTraps", "1", 1);
     }
     jsc_disable_scavenger();
     group = JSContextGroupCreate();
@@ -139,7 +144,17 @@ static int js_warm(int jit, int quick, const char **ret_why)
         *ret_why = "finding the engine's random numbers";
         return -1;
     }
+    if (stays) {
+        /* Without it programs of sessions are not stopped but ended with their session. */
+        (void)interrupt_prepare(guest.ctx);
+    }
     return 0;
+}
+
+static void js_stay(void)
+{
+    interrupt_listen();
+    calls_stay();
 }
 
 static int js_reseed(const uint64_t seed[4])
@@ -180,6 +195,7 @@ const struct guest_ops GUEST = {
     .touch = js_touch,
     .rehearse = js_rehearse,
     .rehearse_modules = js_rehearse_modules,
+    .stay = js_stay,
     .branched = calls_forget,
     .run = js_guest_run,
 };

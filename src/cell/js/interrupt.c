@@ -31,7 +31,7 @@ void interrupt_listen(void)
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 
     (void)sigemptyset(&action.sa_mask);
-    (void)sigaction(INTERRUPT_SIGNAL, &action, NULL);
+    (void)sigaction(FRAME_STOP_SIGNAL, &action, NULL);
 }
 
 void interrupt_now(void)

@@ -1,8 +1,9 @@
 /* interrupt.h - ends one evaluation from outside and keeps the process, its heap and its code.
  *
- * The host sends INTERRUPT_SIGNAL to the cell, and repeats it every few milliseconds until the cell
- * answers or its patience ends. The evaluation ends with an exception that nothing of the guest's
- * can catch: no catch and no finally runs. Promises that were to go on are dropped for good.
+ * The host sends FRAME_STOP_SIGNAL to the cell, and repeats it every few milliseconds until the
+ * cell answers or its patience ends. The evaluation ends with an exception that nothing of the
+ * guest's can catch: no catch and no finally runs. Promises that were to go on are dropped for
+ * good.
  *
  * What the engine does in one piece is not interrupted before it is done: one match of a regular
  * expression, which may take minutes, one call of a library function that never comes back to guest
@@ -15,19 +16,15 @@
 #ifndef VIAL_CELL_JS_INTERRUPT_H
 #define VIAL_CELL_JS_INTERRUPT_H
 
-#include <signal.h>
-
 #include "cell/js/jsc.h"
-
-/* Not SIGUSR1, which the engine keeps for itself. */
-enum { INTERRUPT_SIGNAL = SIGUSR2 };
+#include "wire/frame.h"
 
 /* Finds what is needed. 0, or -1 when evaluations cannot be ended softly with this library. Called
  * once, in the first process; see traps_find for what it needs. Code that is compiled well is only
  * interrupted when the engine was started with JSC_usePollingTraps=1. */
 int interrupt_prepare(JSGlobalContextRef ctx);
 
-/* Makes INTERRUPT_SIGNAL call interrupt_now, in a cell that is kept. Reading and writing go on
+/* Makes FRAME_STOP_SIGNAL call interrupt_now, in a cell that is kept. Reading and writing go on
  * after it; a sleep ends. */
 void interrupt_listen(void);
 

@@ -92,7 +92,9 @@ NATIVE(tools_call_and_wait)
     JSValueRef pair[2];
 
     NATIVE_UNUSED;
-    calls_wait_for(send_call(ctx, argc, argv), &answer);
+    if (!calls_wait_for(send_call(ctx, argc, argv), &answer)) {
+        return JSValueMakeUndefined(ctx); /* nothing of the guest's runs after this */
+    }
     pair[0] = JSValueMakeNumber(ctx, answer.kind);
     pair[1] = answer_value(ctx, &answer);
     return JSObjectMakeArray(ctx, 2, pair, NULL);
