@@ -6,7 +6,6 @@
 #include "cell/cell.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,10 +22,10 @@
 #include "cell/attack.h"
 #include "cell/files.h"
 #include "cell/guest.h"
+#include "cell/memfs.h"
 #include "cell/slim.h"
 #include "jail/filter.h"
 #include "jail/fork.h"
-#include "jail/root.h"
 #include "wire/field.h"
 #include "wire/frame.h"
 
@@ -39,6 +38,12 @@ enum {
 /* The run of this process. */
 static struct guest_start cell_start;
 static const struct cell_spec *cell_spec;
+
+/* Its files. They come before the run's own limits, and until then have the largest that there are
+ * (policy/limits.c). */
+static struct memfs cell_files;
+static const struct memfs_limits LIMITS_FIRST = {
+    .bytes_max = 16ULL << 30, .files_max = 1000000, .open_max = 1024};
 
 static _Noreturn void cell_die(void)
 {
@@ -107,28 +112,20 @@ static void cell_failed(const char *step, int sys)
     cell_die();
 }
 
-/* Makes the private directory as programs expect one. */
-static int cell_open_files(struct files_in *in)
+/* For a cell with a tree of the kernel's: as programs expect it. */
+static void cell_prepare_tree(void)
 {
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
-    int root;
 
     (void)umask(022);
     (void)sigaction(SIGXFSZ, &ignore, NULL); /* a file that would be too large is an error, EFBIG */
-    root = open(ROOT_WORK_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (root < 0) {
-        return -1;
-    }
-    files_in_init(in, root);
-    return 0;
 }
 
 static void cell_receive_file(struct files_in *in, uint32_t len)
 {
     static char payload[FRAME_FILE_BYTES_MAX];
 
-    if (cell_spec->profile != PROFILE_POSIX || len > sizeof(payload) ||
-        fd_read_up_to(CELL_CONTROL_FD, payload, len) != (ssize_t)len ||
+    if (len > sizeof(payload) || fd_read_up_to(CELL_CONTROL_FD, payload, len) != (ssize_t)len ||
         files_in_take(in, payload, len) < 0) {
         cell_die();
     }
@@ -187,7 +184,26 @@ static int cell_parse_module(const struct field *f, struct guest_start *start)
     return 0;
 }
 
-static void cell_parse_start(const char *payload, size_t len, struct guest_start *start)
+/* How much the run may have of files; that it may have any is said by the number of them. -1 when
+ * the field is none of these. */
+static int cell_parse_limit(
+    const struct field *f, struct guest_start *start, struct memfs_limits *limits)
+{
+    switch (f->tag) {
+    case FIELD_FILES_MAX:
+        start->files = &cell_files;
+        return field_u32(f, &limits->files_max);
+    case FIELD_DISK_MAX:
+        return field_u64(f, &limits->bytes_max);
+    case FIELD_OPEN_FILES_MAX:
+        return field_u32(f, &limits->open_max);
+    default:
+        return -1;
+    }
+}
+
+static void cell_parse_start(
+    const char *payload, size_t len, struct guest_start *start, struct memfs_limits *limits)
 {
     struct field f;
     size_t at = 0;
@@ -244,7 +260,7 @@ static void cell_parse_start(const char *payload, size_t len, struct guest_start
             r = field_u32(&f, &start->language);
             break;
         default:
-            r = -1;
+            r = cell_parse_limit(&f, start, limits);
             break;
         }
         if (r < 0) {
@@ -288,30 +304,30 @@ static _Noreturn void cell_refuse(struct buf *result, const char *what, const ch
     cell_finish(result);
 }
 
-/* With all files in place: goes to where the run wants to be. */
-static void cell_settle_files(struct files_in *in, struct buf *result)
+/* With all files in place: do they fit, and can the run be where it wants to be? */
+static void cell_settle_files(
+    const struct files_in *in, const struct memfs_limits *limits, struct buf *result)
 {
+    char name[FILE_NAME_BYTES_MAX + 1];
     struct field f;
-    int dir = -1;
+    int r;
 
-    if (cell_spec->profile != PROFILE_POSIX) {
+    if (cell_start.files == NULL) {
         return;
     }
-    files_in_end(in);
     if (in->sys != 0) {
         cell_refuse(result, "making the file", in->name, in->sys);
     }
-    if (cell_find_field(FIELD_CWD, &f) != NULL) {
-        (void)snprintf(in->name, sizeof(in->name), "%.*s", (int)f.len, f.bytes);
-        dir = files_make_dir(in->root, f.bytes, f.len);
-        /* By its name: the filter has no fchdir, and nobody else is here to change what it means.
-         */
-        if (dir < 0 || chdir(in->name) < 0) {
-            cell_refuse(result, "entering the directory", in->name, errno);
-        }
-        fd_closep(&dir);
+    if (memfs_limit(&cell_files, limits) < 0) {
+        cell_refuse(result, "making the files up to", in->name, ENOSPC);
     }
-    fd_closep(&in->root);
+    if (cell_find_field(FIELD_CWD, &f) != NULL) {
+        r = files_enter(&cell_files, f.bytes, f.len);
+        if (r < 0) {
+            (void)snprintf(name, sizeof(name), "%.*s", (int)f.len, f.bytes);
+            cell_refuse(result, "entering the directory", name, -r);
+        }
+    }
 }
 
 static void cell_send_file(const char *payload, size_t len)
@@ -322,26 +338,18 @@ static void cell_send_file(const char *payload, size_t len)
 /* Gives back the files that the run was asked for, and notes what it left out. */
 static void cell_collect(struct buf *result)
 {
-    struct files_out out = {.fields = cell_start.fields,
+    struct files_out out = {.fs = &cell_files,
+        .fields = cell_start.fields,
         .fields_len = cell_start.fields_len,
-        .bytes_max = cell_spec->disk_bytes_max,
+        .bytes_max = cell_files.limits.bytes_max,
         .send = cell_send_file};
     uint32_t left[LEFT_COUNT] = {0};
     struct field f;
-    int fd;
 
-    if (cell_spec->profile != PROFILE_POSIX || cell_find_field(FIELD_OUT, &f) == NULL) {
+    if (cell_start.files == NULL || cell_find_field(FIELD_OUT, &f) == NULL) {
         return;
     }
-    for (fd = CELL_CONTROL_FD + 1; fd < (int)cell_spec->open_files_max; fd++) {
-        (void)close(fd); /* the guest may have left none for us */
-    }
-    out.root = open(ROOT_WORK_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (out.root < 0) { /* the guest may have taken the right to read it from itself */
-        left[LEFT_UNREADABLE] = 1;
-    } else {
-        files_collect(&out, left);
-    }
+    files_collect(&out, left);
     if (field_add(result, FIELD_LEFT_OUT, left, sizeof(left), NULL) < 0) {
         cell_die();
     }
@@ -365,6 +373,7 @@ _Noreturn void cell_finish(struct buf *result)
 static _Noreturn void cell_guest(const struct cell_spec *spec)
 {
     int hurry = spec->hurry != 0;
+    struct memfs_limits limits = LIMITS_FIRST;
     static struct files_in in;
     static struct buf result; /* static: the guest may end the run from far below */
     uint64_t seed[4];
@@ -380,15 +389,16 @@ static _Noreturn void cell_guest(const struct cell_spec *spec)
     if (!hurry) {
         GUEST.touch();
     }
-    if (cell_spec->profile == PROFILE_POSIX && cell_open_files(&in) < 0) {
-        cell_failed("opening the work directory", errno);
+    if (cell_spec->profile == PROFILE_POSIX) {
+        cell_prepare_tree();
     }
+    memfs_init(&cell_files, &limits);
+    files_in_init(&in, &cell_files);
     cell_send(FRAME_READY, NULL, 0);
     payload = cell_receive_start(&in, &len);
-    cell_parse_start(payload, len, &cell_start);
-    cell_start.has_files = cell_spec->profile == PROFILE_POSIX;
+    cell_parse_start(payload, len, &cell_start, &limits);
     buf_init(&result, CELL_RESULT_BYTES_MAX);
-    cell_settle_files(&in, &result);
+    cell_settle_files(&in, &limits, &result);
     if (attack_report(&report, &report_len)) {
         if (field_add_u32(&result, FIELD_OUTCOME, OUTCOME_OK, NULL) < 0 ||
             field_add(&result, FIELD_VALUE, report, report_len, NULL) < 0) {

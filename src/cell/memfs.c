@@ -322,7 +322,7 @@ int memfs_begin(struct memfs *fs)
 /* Removes everything beneath the root: down to a directory that has none in it, and up again. */
 static void remove_all(struct memfs *fs)
 {
-    struct memfs_node *at = fs->root, *node, *parent;
+    struct memfs_node *at = fs->root, *node;
     struct memfs_entry *e;
 
     for (;;) {
@@ -336,10 +336,12 @@ static void remove_all(struct memfs *fs)
         } else if (at == fs->root) {
             return;
         } else {
-            parent = at->dir.parent;
-            memfs_detach(fs, parent, at->dir.own);
-            memfs_node_settle(fs, at);
-            at = parent;
+            node = at;
+            at = at->dir.parent;
+            memfs_detach(fs, at, node->dir.own);
+            at->refs--; /* by hand: this one stays whatever settling frees */
+            node->dir.parent = NULL;
+            memfs_node_settle(fs, node);
         }
     }
 }

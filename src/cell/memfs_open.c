@@ -185,6 +185,7 @@ int memfs_open(struct memfs *fs, const char *path, int flags, uint32_t mode)
             return -ENOMEM;
         }
     }
+    assert(place.node != NULL);
     o = &fs->opens[fd - MEMFS_FD_FIRST];
     *o = (struct memfs_open){.node = place.node, .served = served, .flags = flags};
     o->node->refs++;

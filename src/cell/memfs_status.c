@@ -132,18 +132,18 @@ static int resolve_own(
 
 int memfs_chmod(struct memfs *fs, const char *path, uint32_t mode)
 {
-    struct memfs_node *node;
+    struct memfs_node *node = NULL;
     int r = resolve_own(fs, path, MEMFS_FOLLOW, &node);
 
-    return r < 0 ? r : memfs_node_chmod(node, mode);
+    return r != 0 ? r : memfs_node_chmod(node, mode);
 }
 
 int memfs_truncate(struct memfs *fs, const char *path, int64_t size)
 {
-    struct memfs_node *node;
+    struct memfs_node *node = NULL;
     int r = size < 0 ? -EINVAL : resolve_own(fs, path, MEMFS_FOLLOW, &node);
 
-    if (r < 0) {
+    if (r != 0) {
         return r;
     }
     if (S_ISDIR(node->mode)) {
@@ -188,10 +188,10 @@ int memfs_node_utimens(struct memfs_node *node, const struct timespec times[2])
 
 int memfs_utimens(struct memfs *fs, const char *path, const struct timespec times[2], int no_follow)
 {
-    struct memfs_node *node;
+    struct memfs_node *node = NULL;
     int r = resolve_own(fs, path, no_follow ? MEMFS_NO_FOLLOW : MEMFS_FOLLOW, &node);
 
-    return r < 0 ? r : memfs_node_utimens(node, times);
+    return r != 0 ? r : memfs_node_utimens(node, times);
 }
 
 uint32_t memfs_umask(struct memfs *fs, uint32_t mask)

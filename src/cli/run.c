@@ -90,9 +90,7 @@ static void print_help(void)
         "  --env NAME=VALUE    a variable of process.env, which has no others; may be repeated\n"
         "  --cwd DIR           the working directory, inside of /home/vial\n"
         "  --stdin FILE        its standard input, - for ours; empty unless given\n"
-        "  --files, --no-files a private directory in any case, or in no case; without these, "
-        "when\n"
-        "                      one of the above needs it or the program names fs\n"
+        "  --no-files          no private directory; --files, which is what holds, gives it one\n"
         "  -- ARG...           what process.argv has behind the program\n\n"
         "Limits are always on. Defaults and ranges:\n\n");
     for (i = 0; i < count; i++) {

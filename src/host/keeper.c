@@ -82,9 +82,6 @@ static void template_retire(struct vial_engine *e)
     while (e->ready_count > 0) {
         place_drop(e, &e->cells[e->ready[--e->ready_count]]);
     }
-    while (e->spares_count > 0) {
-        place_drop(e, &e->cells[e->spares[--e->spares_count]]);
-    }
     for (i = 0; i < e->cells_count; i++) {
         struct cell *c = &e->cells[i];
 
@@ -164,11 +161,6 @@ static void give_to_waiter(struct vial_engine *e, uint32_t index)
             c->state = CELL_TAKEN;
             return;
         }
-    }
-    if (c->custom && e->spares_count < SPARES_MAX && e->files_seen &&
-        place_spec_equal(&c->spec, &e->spec_files)) {
-        e->spares[e->spares_count++] = index;
-        return;
     }
     if (c->custom) { /* whoever wanted it has gone */
         place_drop(e, c);
@@ -318,7 +310,6 @@ static void hear_cell(struct vial_engine *e, uint32_t index)
 static void order_missing(struct vial_engine *e)
 {
     struct waiter *w;
-    unsigned missing;
 
     if (e->current < 0 || e->failures_count > POOL_FAILURES_MAX) {
         return;
@@ -330,11 +321,6 @@ static void order_missing(struct vial_engine *e)
     }
     while (e->ready_count + e->coming_count < place_wanted(e)) {
         if (place_order(e, &e->spec_default, PLACE_POOL) < 0) {
-            return;
-        }
-    }
-    for (missing = place_spares_missing(e); missing > 0; missing--) {
-        if (place_order(e, &e->spec_files, PLACE_SPARE) < 0) {
             return;
         }
     }

@@ -16,12 +16,8 @@ int place_spec_equal(const struct cell_spec *a, const struct cell_spec *b);
 /* How many cells the pool should have now. */
 unsigned place_wanted(const struct vial_engine *engine);
 
-/* How many cells with files should be made in advance; 0 until a run has wanted one. */
-unsigned place_spares_missing(const struct vial_engine *engine);
-
-/* What a cell is ordered for: the pool, one run that waits for just this kind, or to be ready for
- * the next run with files. */
-enum place_purpose { PLACE_POOL, PLACE_RUN, PLACE_SPARE };
+/* What a cell is ordered for: the pool, or one run that waits for just this kind. */
+enum place_purpose { PLACE_POOL, PLACE_RUN };
 
 /* Orders a cell from the current template. */
 VIAL_NODISCARD int place_order(

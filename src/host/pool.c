@@ -44,10 +44,6 @@ static uint32_t try_take(struct vial_engine *e, struct waiter *w)
     if (!w->custom && e->ready_count > 0) {
         w->cell = e->ready[--e->ready_count];
         e->cells[w->cell].state = CELL_TAKEN;
-    } else if (w->cell == CELL_NONE && e->spares_count > 0 &&
-               place_spec_equal(&w->spec, &e->spec_files)) {
-        w->cell = e->spares[--e->spares_count];
-        e->cells[w->cell].state = CELL_TAKEN;
     }
     return w->cell;
 }
@@ -124,7 +120,6 @@ int pool_take(struct vial_engine *e, const struct cell_spec *spec, int wait, con
         e->cells[w.cell].pidfd = -1;
         e->busy_count++;
         e->run_count++;
-        e->files_seen |= place_spec_equal(spec, &e->spec_files);
     }
     (void)pthread_mutex_unlock(&e->lock);
     return r;

@@ -194,7 +194,7 @@ static int send_start(struct vial_run *run)
     r = r < 0
             ? r
             : field_add_u32(&fields, FIELD_VALUE_MAX, (uint32_t)run->limits.value_bytes_max, NULL);
-    r = r < 0 ? r : files_add_fields(q, &fields, NULL);
+    r = r < 0 ? r : files_add_fields(q, &run->limits, &fields, NULL);
     if (q->kind != VIAL_KIND_AUTO) {
         r = r < 0 ? r : field_add_u32(&fields, FIELD_KIND, q->kind, NULL);
     }
@@ -604,28 +604,18 @@ static void find_line(const struct vial_run *run, struct vial_result *result)
 
 /* ---- the public functions ---- */
 
-/* Settles what kind of cell the run is in. */
-static int choose_cell(struct vial_run *run, const struct cell_spec *wanted, struct vial_error *err)
+/* Settles what kind of cell the run is in. Those of the pool are alike: how much of files a run may
+ * have is said in its start message. A tree of the kernel's is made for the limits of its run. */
+static void choose_cell(struct vial_run *run, const struct cell_spec *wanted)
 {
-    const struct vial_request *q = &run->request;
-    int private_root = run->engine->report.entries[LAYER_PRIVATE_ROOT].state != LAYER_OFF;
-    int must = process_needs_files(q) || q->files_mode == VIAL_FILES_ON;
-
     run->spec = *wanted;
-    run->spec.open_files_max = run->limits.open_files_max;
-    if (wanted->kind == CELL_GUEST && process_wants_files(q)) {
-        if (must && !private_root) {
-            return vial__fail(err, VIAL_E_ISOLATION,
-                "a run with files needs a private root, which this host does not give (level %s)",
-                run->engine->level);
-        }
-        run->spec.profile = private_root ? PROFILE_POSIX : PROFILE_COMPUTE;
+    if (wanted->kind != CELL_GUEST || wanted->profile == PROFILE_POSIX) {
+        run->spec.open_files_max = run->limits.open_files_max;
     }
-    if (run->spec.profile == PROFILE_POSIX) {
+    if (wanted->profile == PROFILE_POSIX) {
         run->spec.files_max = run->limits.files_max;
         run->spec.disk_bytes_max = run->limits.disk_bytes_max;
     }
-    return VIAL_OK;
 }
 
 /* Cells are prepared for modules while programs have some: it costs them half a megabyte. */
@@ -668,11 +658,11 @@ int run_start_in(struct vial_engine *engine, const struct vial_request *request,
     r = check_request(&run->request, err);
     r = r < 0 ? r : limits_resolve(run->request.limits, &run->limits, err);
     r = r < 0 ? r : process_check(&run->request, &run->limits, err);
-    r = r < 0 ? r : choose_cell(run, wanted, err);
     if (r < 0) {
         free(run);
         return r;
     }
+    choose_cell(run, wanted);
     note_modules(engine, run);
     if (pool_take(engine, &run->spec, 0, &run->cancelled, &run->cell, &run->pidfd, err) == 0) {
         r = begin(run, err);

@@ -14,7 +14,7 @@
 
 #include "cell/memfs_tree.h"
 
-enum { BYTES = 4 * MEMFS_CHUNK, PAGES = 64, SWEEP_MAX = 400 };
+enum { BYTES = 4 * MEMFS_CHUNK, PAGES = 64, DISK = PAGES * MEMFS_PAGE, SWEEP_MAX = 400 };
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -63,8 +63,7 @@ static struct memfs_data data;
 
 static int open_data(void **state)
 {
-    const struct memfs_limits limits = {
-        .bytes_max = PAGES * MEMFS_PAGE, .files_max = 64, .open_max = 16};
+    const struct memfs_limits limits = {.bytes_max = DISK, .files_max = 64, .open_max = 16};
 
     (void)state;
     memfs_init(&fs, &limits);
@@ -158,14 +157,13 @@ static void small_files_are_small(void **state)
 
 static void a_full_disk_takes_what_fits(void **state)
 {
-    static char bytes[PAGES * MEMFS_PAGE + 10];
+    static char bytes[DISK + 10];
     struct memfs_data other = {0};
 
     (void)state;
     memset(bytes, 'a', sizeof(bytes));
     assert_int_equal(memfs_data_write(&fs, &other, bytes, MEMFS_PAGE + 1, 0), MEMFS_PAGE + 1);
-    assert_int_equal(
-        memfs_data_write(&fs, &data, bytes, PAGES * MEMFS_PAGE, 0), (PAGES - 2) * MEMFS_PAGE);
+    assert_int_equal(memfs_data_write(&fs, &data, bytes, DISK, 0), DISK - 2 * (size_t)MEMFS_PAGE);
     assert_int_equal(fs.pages_count, PAGES);
     assert_int_equal(memfs_data_write(&fs, &data, "x", 1, data.size), -ENOSPC);
     assert_int_equal(fs.pages_count, PAGES);
@@ -174,11 +172,11 @@ static void a_full_disk_takes_what_fits(void **state)
     memfs_data_release(&fs, &other);
     assert_int_equal(fs.pages_count, PAGES - 2);
     /* Behind a gap that does not fit, nothing is written, and the gap takes no room. */
-    assert_int_equal(memfs_data_resize(&fs, &data, (PAGES - 10) * MEMFS_PAGE), 0);
+    assert_int_equal(memfs_data_resize(&fs, &data, DISK - 10 * (size_t)MEMFS_PAGE), 0);
     assert_int_equal(memfs_data_resize(&fs, &data, 0), 0);
-    assert_int_equal(memfs_data_write(&fs, &other, bytes, (PAGES - 2) * MEMFS_PAGE, 0),
-        (PAGES - 2) * MEMFS_PAGE);
-    assert_int_equal(memfs_data_write(&fs, &data, "x", 1, 5 * MEMFS_PAGE), -ENOSPC);
+    assert_int_equal(memfs_data_write(&fs, &other, bytes, DISK - 2 * (size_t)MEMFS_PAGE, 0),
+        DISK - 2 * (size_t)MEMFS_PAGE);
+    assert_int_equal(memfs_data_write(&fs, &data, "x", 1, 5 * (size_t)MEMFS_PAGE), -ENOSPC);
     assert_int_equal(fs.pages_count, PAGES - 2);
     assert_int_equal(data.size, 0);
     memfs_data_release(&fs, &other);
@@ -189,10 +187,10 @@ static void a_file_is_no_larger_than_the_disk(void **state)
     static char bytes[20];
 
     (void)state;
-    assert_int_equal(memfs_data_resize(&fs, &data, PAGES * MEMFS_PAGE + 1), -EFBIG);
-    assert_int_equal(memfs_data_resize(&fs, &data, PAGES * MEMFS_PAGE), 0);
-    assert_int_equal(memfs_data_write(&fs, &data, bytes, 20, PAGES * MEMFS_PAGE - 5), 5);
-    assert_int_equal(memfs_data_write(&fs, &data, bytes, 20, PAGES * MEMFS_PAGE), -EFBIG);
+    assert_int_equal(memfs_data_resize(&fs, &data, DISK + 1), -EFBIG);
+    assert_int_equal(memfs_data_resize(&fs, &data, DISK), 0);
+    assert_int_equal(memfs_data_write(&fs, &data, bytes, 20, DISK - 5), 5);
+    assert_int_equal(memfs_data_write(&fs, &data, bytes, 20, DISK), -EFBIG);
     assert_int_equal(memfs_data_write(&fs, &data, bytes, 20, UINT64_MAX - 5), -EFBIG);
     assert_int_equal(memfs_data_write(&fs, &data, bytes, 0, UINT64_MAX), 0);
     assert_int_equal(memfs_data_read(&data, bytes, 20, UINT64_MAX), 0);
@@ -204,12 +202,12 @@ static void a_copy_keeps_the_holes(void **state)
     char got[3];
 
     (void)state;
-    assert_int_equal(memfs_data_write(&fs, &data, "abc", 3, 2 * MEMFS_CHUNK), 3);
-    assert_int_equal(memfs_data_resize(&fs, &data, 3 * MEMFS_CHUNK), 0);
+    assert_int_equal(memfs_data_write(&fs, &data, "abc", 3, 2 * (size_t)MEMFS_CHUNK), 3);
+    assert_int_equal(memfs_data_resize(&fs, &data, 3 * (size_t)MEMFS_CHUNK), 0);
     assert_int_equal(memfs_data_copy(&fs, &data, &copy), 0);
-    assert_int_equal(copy.size, 3 * MEMFS_CHUNK);
+    assert_int_equal(copy.size, 3 * (size_t)MEMFS_CHUNK);
     assert_int_equal(copy.pages, 1);
-    assert_int_equal(memfs_data_read(&copy, got, 3, 2 * MEMFS_CHUNK), 3);
+    assert_int_equal(memfs_data_read(&copy, got, 3, 2 * (size_t)MEMFS_CHUNK), 3);
     assert_memory_equal(got, "abc", 3);
     memfs_data_release(&fs, &copy);
 }
