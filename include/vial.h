@@ -90,7 +90,7 @@ struct vial_limits {
     uint64_t value_bytes_max;   /* the value of the run, as JSON or CBOR */
     uint64_t disk_bytes_max;    /* all files of the cell together; also the largest single file */
     uint32_t files_max;         /* files and directories in the cell's private tree */
-    uint32_t open_files_max;    /* descriptors open at once, the four of the cell included */
+    uint32_t open_files_max;    /* descriptors open at once, four for the process included */
     uint32_t calls_max;         /* calls of tools in one run */
     uint32_t calls_at_once_max; /* those that may wait for their answer at the same time */
     uint64_t call_bytes_max;    /* the arguments of a call, and its answer, each */
@@ -141,8 +141,8 @@ struct vial_file {
 
 /* Whether a run has a private directory, in which the guest's file functions work. */
 enum vial_files_mode {
-    VIAL_FILES_AUTO = 0, /* when the request has files, outs or cwd, or the source names fs */
-    VIAL_FILES_ON = 1,
+    VIAL_FILES_AUTO = 0, /* it has one: until it is used, it costs nothing */
+    VIAL_FILES_ON = 1,   /* the same */
     VIAL_FILES_OFF = 2,
 };
 

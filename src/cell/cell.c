@@ -6,7 +6,6 @@
 #include "cell/cell.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,10 +22,11 @@
 #include "cell/family.h"
 #include "cell/files.h"
 #include "cell/guest.h"
+#include "cell/memfs.h"
 #include "cell/slim.h"
+#include "cell/start.h"
 #include "jail/filter.h"
 #include "jail/fork.h"
-#include "jail/root.h"
 #include "wire/field.h"
 #include "wire/frame.h"
 
@@ -39,6 +39,12 @@ enum {
 /* The run of this process. */
 static struct guest_start cell_start;
 static const struct cell_spec *cell_spec;
+
+/* Its files. They come before the run's own limits, and until then have the largest that there are
+ * (policy/limits.c). */
+static struct memfs cell_files;
+static const struct memfs_limits LIMITS_FIRST = {
+    .bytes_max = 16ULL << 30, .files_max = 1000000, .open_max = 1024};
 
 static _Noreturn void cell_die(void)
 {
@@ -92,28 +98,20 @@ static void cell_failed(const char *step, int sys)
     cell_die();
 }
 
-/* Makes the private directory as programs expect one. */
-static int cell_open_files(struct files_in *in)
+/* For a cell with a tree of the kernel's: as programs expect it. */
+static void cell_prepare_tree(void)
 {
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
-    int root;
 
     (void)umask(022);
     (void)sigaction(SIGXFSZ, &ignore, NULL); /* a file that would be too large is an error, EFBIG */
-    root = open(ROOT_WORK_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (root < 0) {
-        return -1;
-    }
-    files_in_init(in, root);
-    return 0;
 }
 
 static void cell_receive_file(struct files_in *in, uint32_t len)
 {
     static char payload[FRAME_FILE_BYTES_MAX];
 
-    if (cell_spec->profile != PROFILE_POSIX || len > sizeof(payload) ||
-        fd_read_up_to(CELL_CONTROL_FD, payload, len) != (ssize_t)len ||
+    if (len > sizeof(payload) || fd_read_up_to(CELL_CONTROL_FD, payload, len) != (ssize_t)len ||
         files_in_take(in, payload, len) < 0) {
         cell_die();
     }
@@ -145,125 +143,6 @@ static char *cell_receive_start(struct files_in *in, size_t *ret_len)
     }
     *ret_len = header.len;
     return payload;
-}
-
-static struct guest_module cell_modules[VIAL_MODULES_MAX];
-
-/* A module's name or its source, which come one behind the other. */
-static int cell_parse_module(const struct field *f, struct guest_start *start)
-{
-    struct guest_module *module;
-
-    if (f->tag == FIELD_MODULE_NAME) {
-        if (start->module_count == VIAL_MODULES_MAX) {
-            return -1;
-        }
-        cell_modules[start->module_count++] =
-            (struct guest_module){.name = f->bytes, .name_len = f->len};
-        start->modules = cell_modules;
-        return 0;
-    }
-    if (start->module_count == 0) {
-        return -1;
-    }
-    module = &cell_modules[start->module_count - 1];
-    module->source = f->bytes;
-    module->source_len = f->len;
-    return 0;
-}
-
-static void cell_parse_start(const char *payload, size_t len, struct guest_start *start)
-{
-    struct field f;
-    size_t at = 0;
-    int r;
-
-    memset(start, 0, sizeof(*start));
-    start->fields = payload;
-    start->fields_len = len;
-    while ((r = field_next(payload, len, &at, &f)) == 1) {
-        switch (f.tag) {
-        case FIELD_NAME:
-            start->name = f.bytes;
-            start->name_len = f.len;
-            break;
-        case FIELD_SOURCE:
-            start->source = f.bytes;
-            start->source_len = f.len;
-            break;
-        case FIELD_INPUT:
-            start->input = f.bytes;
-            start->input_len = f.len;
-            break;
-        case FIELD_INPUT_CBOR:
-            start->input = f.bytes;
-            start->input_len = f.len;
-            start->input_is_cbor = 1;
-            break;
-        case FIELD_WANT_TEXT:
-            r = field_u32(&f, &start->want_text);
-            break;
-        case FIELD_TIMERS_MAX:
-            r = field_u32(&f, &start->timers_max);
-            break;
-        case FIELD_VALUE_MAX:
-            r = field_u32(&f, &start->value_bytes_max);
-            break;
-        case FIELD_STDIN:
-            start->stdin_bytes = f.bytes;
-            start->stdin_len = f.len;
-            break;
-        case FIELD_ENV:
-        case FIELD_ARG:
-        case FIELD_CWD:
-        case FIELD_OUT:
-            break; /* read where they are needed */
-        case FIELD_KIND:
-            r = field_u32(&f, &start->kind);
-            break;
-        case FIELD_MODULE_NAME:
-        case FIELD_MODULE_SOURCE:
-            r = cell_parse_module(&f, start);
-            break;
-        case FIELD_LANGUAGE:
-            r = field_u32(&f, &start->language);
-            break;
-        case FIELD_SESSION:
-            r = field_u32(&f, &start->session);
-            break;
-        case FIELD_ENTRY_MAIN:
-            r = field_u32(&f, &start->entry_is_main);
-            break;
-        case FIELD_FUNCTION:
-            r = field_u32(&f, &start->function);
-            break;
-        case FIELD_RELEASE:
-            r = field_u32(&f, &start->release);
-            break;
-        case FIELD_COMPLETE:
-            r = field_u32(&f, &start->complete);
-            break;
-        case FIELD_GLOBALS:
-            start->globals = f.bytes;
-            start->globals_len = f.len;
-            break;
-        case FIELD_TOOL:
-            start->tools_count++;
-            break;
-        case FIELD_CALL_BYTES_MAX:
-            r = field_u32(&f, &start->call_bytes_max);
-            break;
-        default:
-            r = -1;
-            break;
-        }
-        if (r < 0) {
-            cell_die();
-        }
-    }
-    if (r < 0 || start->source == NULL || start->name == NULL) {
-        cell_die();
-    }
 }
 
 /* The first field of a kind, or NULL. */
@@ -298,30 +177,30 @@ static _Noreturn void cell_refuse(struct buf *result, const char *what, const ch
     cell_finish(result);
 }
 
-/* With all files in place: goes to where the run wants to be. */
-static void cell_settle_files(struct files_in *in, struct buf *result)
+/* With all files in place: do they fit, and can the run be where it wants to be? */
+static void cell_settle_files(
+    const struct files_in *in, const struct memfs_limits *limits, struct buf *result)
 {
+    char name[FILE_NAME_BYTES_MAX + 1];
     struct field f;
-    int dir = -1;
+    int r;
 
-    if (cell_spec->profile != PROFILE_POSIX) {
+    if (cell_start.files == NULL) {
         return;
     }
-    files_in_end(in);
     if (in->sys != 0) {
         cell_refuse(result, "making the file", in->name, in->sys);
     }
-    if (cell_find_field(FIELD_CWD, &f) != NULL) {
-        (void)snprintf(in->name, sizeof(in->name), "%.*s", (int)f.len, f.bytes);
-        dir = files_make_dir(in->root, f.bytes, f.len);
-        /* By its name: the filter has no fchdir, and nobody else is here to change what it means.
-         */
-        if (dir < 0 || chdir(in->name) < 0) {
-            cell_refuse(result, "entering the directory", in->name, errno);
-        }
-        fd_closep(&dir);
+    if (memfs_limit(&cell_files, limits) < 0) {
+        cell_refuse(result, "making the files up to", in->name, ENOSPC);
     }
-    fd_closep(&in->root);
+    if (cell_find_field(FIELD_CWD, &f) != NULL) {
+        r = files_enter(&cell_files, f.bytes, f.len);
+        if (r < 0) {
+            (void)snprintf(name, sizeof(name), "%.*s", (int)f.len, f.bytes);
+            cell_refuse(result, "entering the directory", name, -r);
+        }
+    }
 }
 
 static void cell_send_file(const char *payload, size_t len)
@@ -332,26 +211,18 @@ static void cell_send_file(const char *payload, size_t len)
 /* Gives back the files that the run was asked for, and notes what it left out. */
 static void cell_collect(struct buf *result)
 {
-    struct files_out out = {.fields = cell_start.fields,
+    struct files_out out = {.fs = &cell_files,
+        .fields = cell_start.fields,
         .fields_len = cell_start.fields_len,
-        .bytes_max = cell_spec->disk_bytes_max,
+        .bytes_max = cell_files.limits.bytes_max,
         .send = cell_send_file};
     uint32_t left[LEFT_COUNT] = {0};
     struct field f;
-    int fd;
 
-    if (cell_spec->profile != PROFILE_POSIX || cell_find_field(FIELD_OUT, &f) == NULL) {
+    if (cell_start.files == NULL || cell_find_field(FIELD_OUT, &f) == NULL) {
         return;
     }
-    for (fd = CELL_CONTROL_FD + 1; fd < (int)cell_spec->open_files_max; fd++) {
-        (void)close(fd); /* the guest may have left none for us */
-    }
-    out.root = open(ROOT_WORK_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (out.root < 0) { /* the guest may have taken the right to read it from itself */
-        left[LEFT_UNREADABLE] = 1;
-    } else {
-        files_collect(&out, left);
-    }
+    files_collect(&out, left);
     if (field_add(result, FIELD_LEFT_OUT, left, sizeof(left), NULL) < 0) {
         cell_die();
     }
@@ -359,9 +230,14 @@ static void cell_collect(struct buf *result)
 
 static void cell_send_result(struct buf *result)
 {
+    uint64_t files[2] = {cell_files.files_count, cell_files.pages_count * MEMFS_PAGE};
     struct timespec used;
 
     cell_collect(result);
+    if (cell_start.session == SESSION_EVAL &&
+        field_add(result, FIELD_SESSION_FILES, files, sizeof(files), NULL) < 0) {
+        cell_die();
+    }
     /* Asked for by its owner only, the kernel brings the account of a running process up to date;
      * the host would read what was written at the last tick. */
     (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
@@ -401,13 +277,16 @@ static void cell_prepare(const struct cell_spec *spec, struct files_in *in)
     if (!hurry) {
         GUEST.touch();
     }
-    if (spec->profile == PROFILE_POSIX && cell_open_files(in) < 0) {
-        cell_failed("opening the work directory", errno);
+    if (spec->profile == PROFILE_POSIX) {
+        cell_prepare_tree();
     }
+    memfs_init(&cell_files, &LIMITS_FIRST);
+    files_in_init(in, &cell_files);
 }
 
 static _Noreturn void cell_guest(const struct cell_spec *spec)
 {
+    struct memfs_limits limits = LIMITS_FIRST;
     static struct files_in in;
     static struct buf result; /* static: the guest may end the run from far below */
     size_t len = 0;
@@ -418,10 +297,11 @@ static _Noreturn void cell_guest(const struct cell_spec *spec)
     cell_prepare(spec, &in);
     cell_send(FRAME_READY, NULL, 0);
     payload = cell_receive_start(&in, &len);
-    cell_parse_start(payload, len, &cell_start);
-    cell_start.has_files = cell_spec->profile == PROFILE_POSIX;
+    if (start_parse(payload, len, &cell_files, &cell_start, &limits) < 0) {
+        cell_die();
+    }
     buf_init(&result, CELL_RESULT_BYTES_MAX);
-    cell_settle_files(&in, &result);
+    cell_settle_files(&in, &limits, &result);
     if (attack_report(&report, &report_len)) {
         if (field_add_u32(&result, FIELD_OUTCOME, OUTCOME_OK, NULL) < 0 ||
             field_add(&result, FIELD_VALUE, report, report_len, NULL) < 0) {
@@ -435,12 +315,15 @@ static _Noreturn void cell_guest(const struct cell_spec *spec)
 
 /* ---- members of families ---- */
 
+static struct files_in member_files;
+
 /* A program for a member. What its start message holds is given back with the next one, unless
  * something may still point to it. */
 static void member_run(uint32_t len)
 {
     static struct buf result;
     static char *before;
+    struct memfs_limits limits = cell_files.limits;
     char *payload = malloc((size_t)len + 1);
 
     if (payload == NULL || fd_read_up_to(CELL_CONTROL_FD, payload, len) != (ssize_t)len) {
@@ -448,13 +331,16 @@ static void member_run(uint32_t len)
     }
     free(before);
     before = NULL;
-    cell_parse_start(payload, len, &cell_start);
+    if (start_parse(payload, len, &cell_files, &cell_start, &limits) < 0) {
+        cell_die();
+    }
     if (cell_start.input_is_cbor == 0 && cell_start.module_count == 0 &&
         cell_start.stdin_bytes == NULL) {
         before = payload;
     }
     buf_release(&result);
     buf_init(&result, CELL_RESULT_BYTES_MAX);
+    cell_settle_files(&member_files, &limits, &result);
     GUEST.run(&cell_start, &result);
     if (cell_start.session != SESSION_EVAL) {
         cell_finish(&result);
@@ -513,6 +399,8 @@ static _Noreturn void cell_member(void)
             member_branch(header.len, fds, fds_count);
         } else if (fds_count != 0) {
             cell_die();
+        } else if (header.type == FRAME_FILE) {
+            cell_receive_file(&member_files, header.len);
         } else if (header.type == FRAME_GO) {
             member_go(header.len);
         } else if (header.type == FRAME_START && header.len <= FRAME_START_BYTES_MAX) {
@@ -547,6 +435,8 @@ _Noreturn void cell_main(const struct confine_cell_input *in)
     cell_spec = in->spec;
     if (in->spec->kind == CELL_ORIGIN) {
         family_split(cell_failed);
+        memfs_init(&cell_files, &LIMITS_FIRST);
+        files_in_init(&member_files, &cell_files);
         GUEST.stay();
         cell_member();
     }

@@ -1,104 +1,71 @@
 /* files.c - see files.h.
  *
- * Every step goes from an open directory to a name in it that is no link. A directory is opened
- * anew from the root for each look, part by part, so that the walk needs two descriptors however
- * deep the tree is, and no stack. */
+ * Every step goes from a directory to a name in it that is no link, and not by a path, which might
+ * lead through one. A directory that waits for its turn is a name in a buffer, so the walk needs no
+ * stack however deep the tree is. */
 #include "cell/files.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/buf.h"
-#include "base/fd.h"
 #include "base/glob.h"
+#include "cell/memfs_tree.h"
 #include "wire/frame.h"
 
 enum {
-    /* Names of directories that wait for their turn: the kernel has spent more on each. */
-    PENDING_BYTES_MAX = 16 * 1024 * 1024,
+    PENDING_BYTES_MAX = 16 * 1024 * 1024, /* of names of directories that wait for their turn */
     MODE_BITS = 0777,
     MODE_DEFAULT = 0644,
-    DIR_FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
 };
 
 /* ---- in ---- */
 
-void files_in_init(struct files_in *in, int root)
+void files_in_init(struct files_in *in, struct memfs *fs)
 {
-    in->root = root;
-    in->fd = -1;
+    in->fs = fs;
+    in->file = NULL;
+    in->at = 0;
     in->sys = 0;
     in->name[0] = '\0';
 }
 
-void files_in_end(struct files_in *in)
+int files_enter(struct memfs *fs, const char *name, size_t len)
 {
-    fd_closep(&in->fd);
+    struct memfs_node *dir = NULL;
+    int r = name_fault(name, len) != NULL ? -EINVAL : memfs_make_dirs(fs, name, len, &dir);
+
+    if (r == 0 && dir->dir.served != NULL) {
+        return memfs_enter(fs, dir, "");
+    }
+    return r < 0 ? r : memfs_enter(fs, dir, NULL);
 }
 
-/* The next directory on the way down, made when make is set; closes dir unless it is root. */
-static int step_down(int root, int dir, const char *part, int make)
+/* Empties the file that is there, or makes one. 0 or -errno. */
+static int make_file(
+    struct memfs *fs, struct memfs_node *dir, const char *name, size_t len, struct memfs_node **ret)
 {
-    int next, saved;
+    const struct memfs_entry *e = memfs_find(dir, name, len);
+    int r;
 
-    if (make && mkdirat(dir, part, 0755) < 0 && errno != EEXIST) {
-        next = -1;
-    } else {
-        next = openat(dir, part, DIR_FLAGS);
+    if (e == NULL) {
+        r = memfs_may_change(dir);
+        return r < 0 ? r : memfs_make(fs, dir, name, len, S_IFREG | MODE_DEFAULT, ret);
     }
-    saved = errno;
-    if (dir != root) {
-        (void)close(dir);
+    if (!S_ISREG(e->node->mode)) {
+        return S_ISDIR(e->node->mode) ? -EISDIR : -ELOOP;
     }
-    errno = saved;
-    return next;
+    *ret = e->node;
+    r = memfs_may(e->node, MEMFS_W);
+    return r < 0 ? r : memfs_data_resize(fs, &e->node->data, 0);
 }
 
-/* Opens a directory beneath root, part by part; "" is root itself. The caller closes what it gets.
- */
-static int open_dir(int root, const char *name, size_t len, int make)
-{
-    char part[FILE_NAME_PART_BYTES_MAX + 1];
-    const char *end = name + len;
-    const char *slash;
-    size_t n;
-    int dir = root;
-
-    if (len == 0) {
-        return openat(root, ".", DIR_FLAGS);
-    }
-    while (name < end && dir >= 0) {
-        slash = memchr(name, '/', (size_t)(end - name));
-        n = (size_t)((slash != NULL ? slash : end) - name);
-        if (n == 0 || n >= sizeof(part)) {
-            errno = ENAMETOOLONG;
-            if (dir != root) {
-                (void)close(dir);
-            }
-            return -1;
-        }
-        memcpy(part, name, n);
-        part[n] = '\0';
-        dir = step_down(root, dir, part, make);
-        name = slash != NULL ? slash + 1 : end;
-    }
-    return dir;
-}
-
-int files_make_dir(int root, const char *name, size_t len)
-{
-    return open_dir(root, name, len, 1);
-}
-
-/* Makes the file and leaves it open. */
 static int begin_file(struct files_in *in, const char *name, size_t len)
 {
+    struct memfs_node *dir = NULL;
     const char *slash;
-    int dir;
+    int r;
 
     if (name_fault(name, len) != NULL) { /* the host has checked it too */
         return -1;
@@ -106,15 +73,20 @@ static int begin_file(struct files_in *in, const char *name, size_t len)
     memcpy(in->name, name, len);
     in->name[len] = '\0';
     slash = strrchr(in->name, '/');
-    dir = open_dir(in->root, in->name, slash != NULL ? (size_t)(slash - in->name) : 0, 1);
-    in->fd = dir < 0 ? -1
-                     : openat(dir, slash != NULL ? slash + 1 : in->name,
-                           O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, MODE_DEFAULT);
-    in->sys = in->fd < 0 ? errno : 0;
-    if (dir >= 0) {
-        (void)close(dir);
-    }
+    name = slash != NULL ? slash + 1 : in->name;
+    r = memfs_make_dirs(in->fs, in->name, slash != NULL ? (size_t)(slash - in->name) : 0, &dir);
+    r = r < 0 ? r : make_file(in->fs, dir, name, strlen(name), &in->file);
+    in->at = 0;
+    in->sys = -r;
     return 0;
+}
+
+static void add_bytes(struct files_in *in, const char *bytes, size_t len)
+{
+    int64_t n = memfs_data_write(in->fs, &in->file->data, bytes, len, in->at);
+
+    in->at += n > 0 ? (uint64_t)n : 0;
+    in->sys = n < 0 ? (int)-n : (size_t)n < len ? ENOSPC : 0;
 }
 
 int files_in_take(struct files_in *in, const char *payload, size_t len)
@@ -126,12 +98,12 @@ int files_in_take(struct files_in *in, const char *payload, size_t len)
 
     while ((r = field_next(payload, len, &at, &f)) == 1 && in->sys == 0) {
         if (f.tag == FIELD_FILE_NAME) {
-            files_in_end(in);
+            in->file = NULL;
             r = begin_file(in, f.bytes, f.len);
-        } else if (f.tag == FIELD_FILE_MODE && in->fd >= 0 && field_u32(&f, &mode) == 0) {
-            in->sys = fchmod(in->fd, mode & MODE_BITS) < 0 ? errno : 0;
-        } else if (f.tag == FIELD_FILE_BYTES && in->fd >= 0) {
-            in->sys = fd_write_all(in->fd, f.bytes, f.len) < 0 ? errno : 0;
+        } else if (f.tag == FIELD_FILE_MODE && in->file != NULL && field_u32(&f, &mode) == 0) {
+            in->sys = -memfs_node_chmod(in->file, mode & MODE_BITS);
+        } else if (f.tag == FIELD_FILE_BYTES && in->file != NULL) {
+            add_bytes(in, f.bytes, f.len);
         } else {
             r = -1;
         }
@@ -191,14 +163,13 @@ static unsigned parts_of_patterns(const struct files_out *out)
     return most < FILE_NAME_PARTS_MAX ? most : FILE_NAME_PARTS_MAX;
 }
 
-/* Sends the pieces of an open file. The first one carries its name and mode. */
-static void send_file(struct walk *w, int fd, const struct stat *st)
+/* Sends the pieces of a file. The first one carries its name and mode. */
+static void send_file(struct walk *w, const struct memfs_node *file)
 {
     static char frame[FRAME_FILE_BYTES_MAX];
-    uint32_t mode = st->st_mode & MODE_BITS;
-    uint64_t size = (uint64_t)st->st_size, done = 0;
-    size_t at, want;
-    ssize_t n;
+    uint32_t mode = file->mode & MODE_BITS;
+    uint64_t done = 0;
+    size_t at, n;
 
     field_head(frame, FIELD_FILE_NAME, (uint32_t)w->path_len);
     memcpy(frame + FIELD_HEAD_BYTES, w->path, w->path_len);
@@ -207,41 +178,27 @@ static void send_file(struct walk *w, int fd, const struct stat *st)
     memcpy(frame + at + FIELD_HEAD_BYTES, &mode, sizeof(mode));
     at += FIELD_HEAD_BYTES + sizeof(mode);
     do {
-        want = size - done < FRAME_FILE_PIECE_BYTES ? (size_t)(size - done)
-                                                    : (size_t)FRAME_FILE_PIECE_BYTES;
-        n = fd_read_up_to(fd, frame + at + FIELD_HEAD_BYTES, want);
-        n = n > 0 ? n : 0;
+        n = memfs_data_read(
+            &file->data, frame + at + FIELD_HEAD_BYTES, FRAME_FILE_PIECE_BYTES, done);
         field_head(frame + at, FIELD_FILE_BYTES, (uint32_t)n);
-        w->out->send(frame, at + FIELD_HEAD_BYTES + (size_t)n);
-        done += (uint64_t)n;
+        w->out->send(frame, at + FIELD_HEAD_BYTES + n);
+        done += n;
         at = 0;
-    } while (n > 0 && done < size);
+    } while (done < file->data.size);
     w->sent_count++;
     w->sent_bytes += done;
 }
 
-/* Nobody runs beside us, but it costs nothing to believe only what the open file says. */
-static void take_file(struct walk *w, int dir, const char *name)
+static void take_file(struct walk *w, const struct memfs_node *file)
 {
-    struct stat st;
-    int fd;
-
     if (w->sent_count >= FILES_OUT_MAX) {
         w->left[LEFT_MANY]++;
-        return;
-    }
-    fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st) < 0) {
-        w->left[errno == ELOOP ? LEFT_SYMLINK : LEFT_UNREADABLE]++;
-    } else if (!S_ISREG(st.st_mode)) {
-        w->left[LEFT_SPECIAL]++;
-    } else if ((uint64_t)st.st_size > w->out->bytes_max - w->sent_bytes) {
+    } else if (memfs_may(file, MEMFS_R) < 0) {
+        w->left[LEFT_UNREADABLE]++;
+    } else if (file->data.size > w->out->bytes_max - w->sent_bytes) {
         w->left[LEFT_LARGE]++;
     } else {
-        send_file(w, fd, &st);
-    }
-    if (fd >= 0) {
-        (void)close(fd);
+        send_file(w, file);
     }
 }
 
@@ -269,52 +226,61 @@ static void take_directory(struct walk *w)
     }
 }
 
-static void take_entry(struct walk *w, int dir, const char *name)
+static void take_entry(struct walk *w, const struct memfs_node *node)
 {
-    struct stat st;
-
-    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
-        return;
-    }
-    if (S_ISDIR(st.st_mode)) {
-        take_directory(w);
+    if (S_ISDIR(node->mode)) {
+        if (node->dir.served == NULL) {
+            take_directory(w);
+        }
     } else if (name_fault(w->path, w->path_len) != NULL) {
         w->left[LEFT_NAME]++;
     } else if (is_wanted(w->out, w->path, w->path_len)) {
-        if (S_ISREG(st.st_mode)) {
-            take_file(w, dir, name);
+        if (S_ISREG(node->mode)) {
+            take_file(w, node);
         } else {
-            w->left[S_ISLNK(st.st_mode) ? LEFT_SYMLINK : LEFT_SPECIAL]++;
+            w->left[LEFT_SYMLINK]++;
         }
     }
+}
+
+/* The directory whose name is in path, and "" is the root; NULL when it may not be entered. */
+static const struct memfs_node *find_directory(const struct walk *w)
+{
+    const struct memfs_node *dir = w->out->fs->work;
+    const char *name = w->path, *end = w->path + w->path_len;
+    const struct memfs_entry *e;
+    size_t n;
+
+    while (dir != NULL && name < end) {
+        const char *slash = memchr(name, '/', (size_t)(end - name));
+
+        n = (size_t)((slash != NULL ? slash : end) - name);
+        e = memfs_may(dir, MEMFS_X) == 0 ? memfs_find(dir, name, n) : NULL;
+        dir = e != NULL && S_ISDIR(e->node->mode) ? e->node : NULL;
+        name += slash != NULL ? n + 1 : n;
+    }
+    return dir != NULL && memfs_may(dir, MEMFS_R | MEMFS_X) == 0 ? dir : NULL;
 }
 
 /* Looks at everything in one directory. Its name is in path already. */
 static void read_directory(struct walk *w)
 {
-    const struct dirent *e;
-    size_t base = w->path_len, n;
-    int fd = open_dir(w->out->root, w->path, w->path_len, 0);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct memfs_node *dir = find_directory(w);
+    const struct memfs_entry *e;
+    size_t base = w->path_len;
 
     if (dir == NULL) {
         w->left[LEFT_UNREADABLE]++;
-        fd_closep(&fd);
         return;
     }
     if (base > 0) {
         w->path[base++] = '/';
     }
-    while ((e = readdir(dir)) != NULL) {
-        n = strlen(e->d_name);
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) {
-            continue;
-        }
-        memcpy(w->path + base, e->d_name, n + 1); /* fits: a checked name and one part */
-        w->path_len = base + n;
-        take_entry(w, dirfd(dir), e->d_name);
+    for (e = dir->dir.first; e != NULL; e = e->next) {
+        memcpy(w->path + base, e->name, e->len + 1); /* fits: a checked name and one part */
+        w->path_len = base + e->len;
+        take_entry(w, e->node);
     }
-    (void)closedir(dir);
 }
 
 void files_collect(const struct files_out *out, uint32_t left[LEFT_COUNT])
@@ -323,6 +289,9 @@ void files_collect(const struct files_out *out, uint32_t left[LEFT_COUNT])
     size_t at = 0;
 
     memset(left, 0, LEFT_COUNT * sizeof(left[0]));
+    if (out->fs->root == NULL) {
+        return; /* nobody has used a file */
+    }
     memset(&w, 0, sizeof(w));
     w.out = out;
     w.left = left;

@@ -10,6 +10,8 @@
 
 #include "base/buf.h"
 
+struct memfs;
+
 /* A module that came with the run. */
 struct guest_module {
     const char *name;
@@ -27,7 +29,7 @@ struct guest_start {
     uint32_t want_text;
     uint32_t timers_max;
     uint32_t value_bytes_max;
-    uint32_t has_files; /* the cell has a private directory, and it is the working directory */
+    struct memfs *files; /* NULL: the run has none */
     const char *stdin_bytes;
     size_t stdin_len;
     const char *fields; /* the whole message, for what comes more than once: ENV, ARG */

@@ -19,7 +19,6 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "host/place.h"
-#include "jail/filter.h"
 #include "policy/limits.h"
 
 enum {
@@ -123,8 +122,6 @@ static int take_options(
     e->spec_default = (struct cell_spec){.open_files_max = limits.open_files_max,
         .files_max = limits.files_max,
         .disk_bytes_max = limits.disk_bytes_max};
-    e->spec_files = e->spec_default;
-    e->spec_files.profile = PROFILE_POSIX;
     e->require = o.require != NULL ? strdup(o.require) : NULL;
     if (o.require != NULL && e->require == NULL) {
         return vial__fail(err, VIAL_E_NOMEM, "no memory for an engine");

@@ -27,7 +27,6 @@ enum {
     FAMILIES_LIMIT = 512,
     FAMILY_NONE = UINT16_MAX,
     CELL_NONE = UINT32_MAX,
-    SPARES_MAX = 2, /* cells with files kept ready; making one takes some 3 ms here */
 };
 
 enum cell_state {
@@ -43,7 +42,6 @@ enum cell_state {
 enum cell_purpose {
     PURPOSE_POOL,   /* the next run that comes */
     PURPOSE_WAITER, /* one that waits for just this kind */
-    PURPOSE_SPARE,  /* the next run with files */
     PURPOSE_ENV,    /* the next run in an environment */
 };
 
@@ -126,7 +124,6 @@ struct vial_engine {
     char *cell_path;
     char *require;
     struct cell_spec spec_default;
-    struct cell_spec spec_files; /* the same with files */
     struct layer_report report;
     char *isolation_json;
     const char *level;
@@ -157,10 +154,7 @@ struct vial_engine {
     unsigned cells_count;
     uint32_t *ready; /* indices of ready cells, a stack */
     unsigned ready_count;
-    unsigned coming_count;       /* ordered for the pool and not yet ready */
-    uint32_t spares[SPARES_MAX]; /* ready cells of spec_files, once such runs have been seen */
-    unsigned spares_count;
-    int files_seen;
+    unsigned coming_count;     /* ordered for the pool and not yet ready */
     uint64_t modules_until_us; /* so long runs with modules are likely; atomic */
     unsigned busy_count;
     unsigned queue_count;

@@ -110,9 +110,6 @@ static void template_retire(struct vial_engine *e)
     while (e->ready_count > 0) {
         place_drop(e, &e->cells[e->ready[--e->ready_count]]);
     }
-    while (e->spares_count > 0) {
-        place_drop(e, &e->cells[e->spares[--e->spares_count]]);
-    }
     for (i = 0; i < e->cells_count; i++) {
         struct cell *c = &e->cells[i];
 
@@ -231,11 +228,6 @@ static void give_to_waiter(struct vial_engine *e, uint32_t index)
             c->state = CELL_TAKEN;
             return;
         }
-    }
-    if (c->custom && e->spares_count < SPARES_MAX && e->files_seen &&
-        place_spec_equal(&c->spec, &e->spec_files)) {
-        e->spares[e->spares_count++] = index;
-        return;
     }
     if (c->custom) { /* whoever wanted it has gone */
         place_drop(e, c);
@@ -405,7 +397,6 @@ static void order_for(struct vial_engine *e, struct waiter *w)
 static void order_missing(struct vial_engine *e)
 {
     struct waiter *w;
-    unsigned missing;
 
     if (e->current < 0 || e->failures_count > POOL_FAILURES_MAX) {
         return;
@@ -418,11 +409,6 @@ static void order_missing(struct vial_engine *e)
     env_order_missing(e);
     while (e->ready_count + e->coming_count < place_wanted(e)) {
         if (place_order(e, &e->spec_default, PURPOSE_POOL) < 0) {
-            return;
-        }
-    }
-    for (missing = place_spares_missing(e); missing > 0; missing--) {
-        if (place_order(e, &e->spec_files, PURPOSE_SPARE) < 0) {
             return;
         }
     }

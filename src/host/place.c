@@ -31,27 +31,6 @@ unsigned place_wanted(const struct vial_engine *e)
     return single ? e->queue_count : e->pool_count;
 }
 
-unsigned place_spares_missing(const struct vial_engine *e)
-{
-    unsigned coming = 0, i;
-    const struct waiter *w;
-
-    if (!e->files_seen || (e->quick && e->runs_max == 1)) {
-        return 0;
-    }
-    for (i = 0; i < e->cells_count; i++) {
-        const struct cell *c = &e->cells[i];
-
-        coming += (c->state == CELL_FORKING || c->state == CELL_BORN) && c->custom &&
-                  place_spec_equal(&c->spec, &e->spec_files);
-    }
-    for (w = e->waiters; w != NULL; w = w->next) { /* some of those have a run waiting */
-        coming -= coming > 0 && w->custom && w->ordered && w->cell == CELL_NONE &&
-                  place_spec_equal(&w->want.spec, &e->spec_files);
-    }
-    return e->spares_count + coming < SPARES_MAX ? SPARES_MAX - e->spares_count - coming : 0;
-}
-
 int place_suits(const struct waiter *w, const struct cell *c)
 {
     return w->custom && w->cell == CELL_NONE && w->want.env == NULL &&
@@ -123,12 +102,6 @@ void place_unready(struct vial_engine *e, uint32_t index)
         if (e->ready[i] == index) {
             memmove(&e->ready[i], &e->ready[i + 1], (e->ready_count - i - 1) * sizeof(e->ready[0]));
             e->ready_count--;
-            return;
-        }
-    }
-    for (i = 0; i < e->spares_count; i++) {
-        if (e->spares[i] == index) {
-            e->spares[i] = e->spares[--e->spares_count];
             return;
         }
     }

@@ -16,9 +16,6 @@ int place_spec_equal(const struct cell_spec *a, const struct cell_spec *b);
 /* How many cells the pool should have now. */
 unsigned place_wanted(const struct vial_engine *engine);
 
-/* How many cells with files should be made in advance; 0 until a run has wanted one. */
-unsigned place_spares_missing(const struct vial_engine *engine);
-
 /* A place with a socket pair and a control group for a cell of this kind, which is FORKING; the
  * other end of the pair is for the cell. */
 VIAL_NODISCARD int place_begin(struct vial_engine *engine, const struct cell_spec *spec,

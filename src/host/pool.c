@@ -47,10 +47,6 @@ static uint32_t try_take(struct vial_engine *e, struct waiter *w)
     } else if (!w->custom && e->ready_count > 0) {
         w->cell = e->ready[--e->ready_count];
         e->cells[w->cell].state = CELL_TAKEN;
-    } else if (w->cell == CELL_NONE && e->spares_count > 0 &&
-               place_spec_equal(&w->want.spec, &e->spec_files)) {
-        w->cell = e->spares[--e->spares_count];
-        e->cells[w->cell].state = CELL_TAKEN;
     }
     return w->cell;
 }
@@ -141,7 +137,6 @@ int pool_take(struct vial_engine *e, const struct cell_want *want, int wait, con
             e->busy_count++;
             e->run_count++;
         }
-        e->files_seen |= place_spec_equal(&want->spec, &e->spec_files);
     }
     (void)pthread_mutex_unlock(&e->lock);
     return r;

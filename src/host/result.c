@@ -149,6 +149,12 @@ static int take_field(struct vial_result *result, const struct field *f, uint32_
         }
         result->exit_code = (int)code;
         return 0;
+    case FIELD_SESSION_FILES:
+        if (f->len != sizeof(result->session_files)) {
+            return -1;
+        }
+        memcpy(result->session_files, f->bytes, f->len);
+        return 0;
     case FIELD_ENDED:
         result->ended = 1;
         return 0;

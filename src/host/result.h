@@ -25,11 +25,12 @@ struct result_file {
 };
 
 struct vial_result {
-    int status;        /* enum vial_status */
-    int exit_code;     /* -1: the run did not end by itself */
-    int interrupted;   /* the cell says that it stopped the program when it was asked to */
-    int ended;         /* the cell says that it ends though it was to stay */
-    int session_lives; /* the session that this was evaluated in can be used further */
+    int status;                /* enum vial_status */
+    int exit_code;             /* -1: the run did not end by itself */
+    int interrupted;           /* the cell says that it stopped the program when it was asked to */
+    uint64_t session_files[2]; /* files of the session, and their bytes */
+    int ended;                 /* the cell says that it ends though it was to stay */
+    int session_lives;         /* the session that this was evaluated in can be used further */
     /* The payload of the RESULT frame with NULs put behind its fields; what follows points into it.
      */
     char *payload;

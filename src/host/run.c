@@ -102,28 +102,19 @@ void run_complete(struct vial_run *run, struct vial_result *result)
 
 /* ---- the public functions ---- */
 
-/* Settles what kind of cell the run is in. */
-static int choose_cell(struct vial_run *run, const struct cell_spec *wanted, struct vial_error *err)
+/* Settles what kind of cell the run is in. Those of the pool are alike: how much of files a run may
+ * have is said in its start message. A tree of the kernel's is made for the limits of its run. */
+static void choose_cell(struct vial_run *run, const struct cell_spec *wanted)
 {
-    const struct vial_request *q = &run->request;
-    int private_root = run->engine->report.entries[LAYER_PRIVATE_ROOT].state != LAYER_OFF;
-    int must = process_needs_files(q) || q->files_mode == VIAL_FILES_ON;
-
-    run->want = (struct cell_want){.spec = *wanted, .origin = CELL_NONE, .env = q->environment};
-    run->want.spec.open_files_max = run->limits.open_files_max;
-    if (wanted->kind == CELL_GUEST && q->environment == NULL && process_wants_files(q)) {
-        if (must && !private_root) {
-            return vial__fail(err, VIAL_E_ISOLATION,
-                "a run with files needs a private root, which this host does not give (level %s)",
-                run->engine->level);
-        }
-        run->want.spec.profile = private_root ? PROFILE_POSIX : PROFILE_COMPUTE;
+    run->want =
+        (struct cell_want){.spec = *wanted, .origin = CELL_NONE, .env = run->request.environment};
+    if (wanted->kind != CELL_GUEST || wanted->profile == PROFILE_POSIX) {
+        run->want.spec.open_files_max = run->limits.open_files_max;
     }
-    if (run->want.spec.profile == PROFILE_POSIX) {
+    if (wanted->profile == PROFILE_POSIX) {
         run->want.spec.files_max = run->limits.files_max;
         run->want.spec.disk_bytes_max = run->limits.disk_bytes_max;
     }
-    return VIAL_OK;
 }
 
 /* Cells are prepared for modules while programs have some: it costs them half a megabyte. */
@@ -204,8 +195,8 @@ int run_start_in(struct vial_engine *engine, const struct vial_request *request,
     if (r < 0) {
         return r;
     }
-    r = choose_cell(run, wanted, err);
-    r = r < 0 ? r : open_calls(run, err);
+    choose_cell(run, wanted);
+    r = open_calls(run, err);
     if (r < 0) {
         vial_run_free(run);
         return r;

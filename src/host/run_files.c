@@ -45,13 +45,25 @@ size_t files_fields_bytes(const struct vial_request *q)
     return bytes;
 }
 
-int files_add_fields(const struct vial_request *q, struct buf *fields, struct vial_error *err)
+static int add_limits(const struct vial_limits *limits, struct buf *fields, struct vial_error *err)
+{
+    int r = field_add_u32(fields, FIELD_FILES_MAX, limits->files_max, err);
+
+    r = r < 0 ? r : field_add_u64(fields, FIELD_DISK_MAX, limits->disk_bytes_max, err);
+    return r < 0 ? r : field_add_u32(fields, FIELD_OPEN_FILES_MAX, limits->open_files_max, err);
+}
+
+int files_add_fields(const struct vial_request *q, const struct vial_limits *limits,
+    struct buf *fields, struct vial_error *err)
 {
     const char *name;
     size_t i, len;
     int r = add_strings(fields, FIELD_ENV, q->env, q->env_count, err);
 
     r = r < 0 ? r : add_strings(fields, FIELD_ARG, q->args, q->args_count, err);
+    if (r == 0 && q->files_mode != VIAL_FILES_OFF) {
+        r = add_limits(limits, fields, err);
+    }
     for (i = 0; i < q->outs_count && r == 0; i++) {
         name = name_beneath(q->outs[i], strlen(q->outs[i]), FILE_NAME_ROOT, &len);
         r = field_add(fields, FIELD_OUT, name, len, err);

@@ -9,10 +9,10 @@
 #include "host/result.h"
 #include "vial.h"
 
-/* Adds the fields of START that say what the process looks like to the guest. The standard input is
- * not among them. */
-VIAL_NODISCARD int files_add_fields(
-    const struct vial_request *q, struct buf *fields, struct vial_error *err);
+/* Adds the fields of START that say what the process looks like to the guest, and how much of files
+ * it may have. The standard input is not among them. */
+VIAL_NODISCARD int files_add_fields(const struct vial_request *q, const struct vial_limits *limits,
+    struct buf *fields, struct vial_error *err);
 
 /* How many bytes those fields may have. */
 size_t files_fields_bytes(const struct vial_request *q);

@@ -220,6 +220,8 @@ int session_run(
         drive_usage(run, result);
         s->introduced = 1;
         s->eval_count++;
+        s->file_count = (uint32_t)result->session_files[0];
+        s->file_bytes = result->session_files[1];
         judge(s, result);
         run_complete(run, result);
         say_session_state(result);

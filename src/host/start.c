@@ -84,7 +84,7 @@ static int add_fields(const struct vial_run *run, struct buf *fields)
     r = r < 0 ? r : field_add_u32(fields, FIELD_LANGUAGE, q->language, NULL);
     r = r < 0 ? r : field_add_u32(fields, FIELD_TIMERS_MAX, limits->timers_max, NULL);
     r = r < 0 ? r : field_add_u32(fields, FIELD_VALUE_MAX, (uint32_t)limits->value_bytes_max, NULL);
-    r = r < 0 ? r : files_add_fields(q, fields, NULL);
+    r = r < 0 ? r : files_add_fields(q, limits, fields, NULL);
     if (q->kind != VIAL_KIND_AUTO) {
         r = r < 0 ? r : field_add_u32(fields, FIELD_KIND, q->kind, NULL);
     }

@@ -76,13 +76,13 @@ static const struct limit_row rows[] = {
         .by_default = 4096, .min = 8, .max = 1000000, .status = -1,
         .at_limit = "creating one more fails with ENOSPC",
         .help = "Files and directories a run may have at once.",
-        .why = "The kernel spends about a kilobyte on each that no byte limit counts: a million is"
-               " a gigabyte. The cell's own tree needs a few, so less than 8 does not start."},
+        .why = "Each takes some hundred bytes of the run's memory that no byte limit counts: a"
+               " million is a quarter of a gigabyte. The directory and /tmp take two."},
     {FIELD(open_files_max), .flag = "--open-files", .unit = "descriptors", .flag_factor = 1,
         .by_default = 32, .min = 8, .max = 1024, .status = -1,
         .at_limit = "opening one more fails with EMFILE",
-        .help = "Descriptors a run may have open at once, the four of the cell included.",
-        .why = "Four belong to the cell, and reading a directory tree takes a few more. 1024 is"
+        .help = "Descriptors a run may have open at once, four for the process included.",
+        .why = "The numbers 0 to 3 belong to the process, and copying a file takes two. 1024 is"
                " where select(2) ends and what one process gets by default."},
     {FIELD(calls_max), .flag = "--calls", .unit = "calls", .flag_factor = 1, .by_default = 1000,
         .min = 1, .max = 10000000, .status = VIAL_STATUS_CALL_LIMIT,

@@ -8,7 +8,7 @@
 #include "base/name.h"
 #include "base/utf8.h"
 
-enum { PAGE = 4096 }; /* what the kernel gives files room by */
+enum { PAGE = 4096 }; /* what a cell gives files room by */
 
 /* A list of strings: not too many, not too long, UTF-8. */
 static int check_strings(const char *what, const char *const *list, size_t count, size_t *ret_bytes,
@@ -142,7 +142,7 @@ static int check_cwd(const struct vial_request *q, struct vial_error *err)
                      "the working directory cannot be \"%.100s\": the name %s", q->cwd, fault);
 }
 
-int process_needs_files(const struct vial_request *q)
+static int needs_files(const struct vial_request *q)
 {
     return q->files_count > 0 || q->outs_count > 0 || q->cwd != NULL;
 }
@@ -167,40 +167,9 @@ int process_check(
     if (q->files_mode > VIAL_FILES_OFF) {
         return vial__fail(err, VIAL_E_INVALID, "there is no files_mode %u", q->files_mode);
     }
-    if (q->files_mode == VIAL_FILES_OFF && process_needs_files(q)) {
+    if (q->files_mode == VIAL_FILES_OFF && needs_files(q)) {
         return vial__fail(err, VIAL_E_INVALID,
             "files, outputs and a working directory need what --no-files (files_mode) takes away");
     }
     return VIAL_OK;
-}
-
-/* What a program must have in it to get at file functions by a name that it spells out. */
-static const char *const HINTS[] = {
-    "node:fs", "fs/promises", "\"fs\"", "'fs'", "`fs`", "getBuiltinModule"};
-
-static int names_files(const char *source, size_t len)
-{
-    size_t i;
-
-    for (i = 0; i < sizeof(HINTS) / sizeof(HINTS[0]); i++) {
-        if (memmem(source, len, HINTS[i], strlen(HINTS[i])) != NULL) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-int process_wants_files(const struct vial_request *q)
-{
-    size_t i;
-
-    if (q->files_mode != VIAL_FILES_AUTO || process_needs_files(q)) {
-        return q->files_mode != VIAL_FILES_OFF;
-    }
-    for (i = 0; i < q->module_count; i++) {
-        if (names_files(q->modules[i].source, q->modules[i].source_len)) {
-            return 1;
-        }
-    }
-    return names_files(q->source, q->source_len);
 }

@@ -16,11 +16,4 @@ enum {
 VIAL_NODISCARD int process_check(
     const struct vial_request *q, const struct vial_limits *limits, struct vial_error *err);
 
-/* Has the request anything that needs a private directory? */
-int process_needs_files(const struct vial_request *q);
-
-/* Shall the run have a private directory? In auto mode, when the request needs one or its source
- * looks as if it did: a quick look for the name of a module, which errs on the side of yes. */
-int process_wants_files(const struct vial_request *q);
-
 #endif

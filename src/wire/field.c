@@ -27,6 +27,11 @@ int field_add_u32(struct buf *b, uint8_t tag, uint32_t v, struct vial_error *err
     return field_add(b, tag, &v, sizeof(v), err);
 }
 
+int field_add_u64(struct buf *b, uint8_t tag, uint64_t v, struct vial_error *err)
+{
+    return field_add(b, tag, &v, sizeof(v), err);
+}
+
 int field_next(const char *bytes, size_t len, size_t *at, struct field *ret)
 {
     uint32_t n;
@@ -48,6 +53,15 @@ int field_next(const char *bytes, size_t len, size_t *at, struct field *ret)
 }
 
 int field_u32(const struct field *f, uint32_t *ret)
+{
+    if (f->len != sizeof(*ret)) {
+        return -1;
+    }
+    memcpy(ret, f->bytes, sizeof(*ret));
+    return 0;
+}
+
+int field_u64(const struct field *f, uint64_t *ret)
 {
     if (f->len != sizeof(*ret)) {
         return -1;

@@ -57,14 +57,19 @@ enum field_tag {
     FIELD_RELEASE = 106,  /* u32: this handle is not needed any more */
     FIELD_COMPLETE = 107, /* u32: not a program but the beginning of a name in it */
     /* RESULT */
-    FIELD_EXIT_CODE = 70, /* u32 */
-    FIELD_ENDED = 72,     /* u32: the process ends with this program, though it need not */
+    FIELD_EXIT_CODE = 70,     /* u32 */
+    FIELD_ENDED = 72,         /* u32: the process ends with this program, though it need not */
+    FIELD_SESSION_FILES = 73, /* two uint64_t: files there are now, and their bytes */
     FIELD_LEFT_OUT =
         71, /* u32 for each of enum left_out: files that match and are not given back */
     /* FILE */
     FIELD_FILE_NAME = 80,
     FIELD_FILE_MODE = 81, /* u32, permission bits; behind the name */
     FIELD_FILE_BYTES = 82,
+    /* START: how much the run may have of files; without FILES_MAX it has none */
+    FIELD_FILES_MAX = 90,      /* u32 */
+    FIELD_DISK_MAX = 91,       /* u64, bytes */
+    FIELD_OPEN_FILES_MAX = 92, /* u32 */
     /* FAILED */
     FIELD_STEP = 40,  /* which step of the confinement */
     FIELD_ERRNO = 41, /* u32 */
@@ -108,6 +113,7 @@ void field_head(char head[FIELD_HEAD_BYTES], uint8_t tag, uint32_t len);
 VIAL_NODISCARD int field_add(
     struct buf *b, uint8_t tag, const void *bytes, size_t len, struct vial_error *err);
 VIAL_NODISCARD int field_add_u32(struct buf *b, uint8_t tag, uint32_t v, struct vial_error *err);
+VIAL_NODISCARD int field_add_u64(struct buf *b, uint8_t tag, uint64_t v, struct vial_error *err);
 
 struct field {
     uint8_t tag;
@@ -120,5 +126,8 @@ int field_next(const char *bytes, size_t len, size_t *at, struct field *ret);
 
 /* The value of a u32 field: 0, or -1 when it is not four bytes long. */
 int field_u32(const struct field *f, uint32_t *ret);
+
+/* The value of a u64 field: 0, or -1 when it is not eight bytes long. */
+int field_u64(const struct field *f, uint64_t *ret);
 
 #endif

@@ -15,12 +15,14 @@ static void reads_back_what_was_added(void **state)
     struct buf b;
     size_t at = 0;
     uint32_t v = 0;
+    uint64_t wide = 0;
 
     (void)state;
     buf_init(&b, 1000);
     assert_int_equal(field_add(&b, FIELD_NAME, "main.js", 7, NULL), 0);
     assert_int_equal(field_add(&b, FIELD_SOURCE, NULL, 0, NULL), 0);
     assert_int_equal(field_add_u32(&b, FIELD_TIMERS_MAX, 0xdeadbeef, NULL), 0);
+    assert_int_equal(field_add_u64(&b, FIELD_DISK_MAX, UINT64_C(0x123456789abcdef0), NULL), 0);
     assert_int_equal(field_next(b.data, b.len, &at, &f), 1);
     assert_int_equal(f.tag, FIELD_NAME);
     assert_int_equal(f.len, 7);
@@ -33,6 +35,11 @@ static void reads_back_what_was_added(void **state)
     assert_int_equal(field_next(b.data, b.len, &at, &f), 1);
     assert_int_equal(field_u32(&f, &v), 0);
     assert_int_equal(v, 0xdeadbeef);
+    assert_int_equal(field_u64(&f, &wide), -1);
+    assert_int_equal(field_next(b.data, b.len, &at, &f), 1);
+    assert_int_equal(field_u64(&f, &wide), 0);
+    assert_true(wide == UINT64_C(0x123456789abcdef0));
+    assert_int_equal(field_u32(&f, &v), -1);
     assert_int_equal(field_next(b.data, b.len, &at, &f), 0);
     assert_int_equal(at, b.len);
     buf_release(&b);

@@ -298,55 +298,32 @@ static void a_cell_of_another_kind_is_not_taken_from_the_pool(void **state)
     vial_engine_free(engine);
 }
 
-static unsigned spares_of(struct vial_engine *engine)
+static void a_run_with_files_has_a_cell_of_the_pool(void **state)
 {
-    unsigned count, i;
-
-    for (i = 0; i < 500; i++) { /* they are there in milliseconds */
-        (void)pthread_mutex_lock(&engine->lock);
-        count = engine->spares_count;
-        (void)pthread_mutex_unlock(&engine->lock);
-        if (count == SPARES_MAX) {
-            break;
-        }
-        helper_sleep_ms(10);
-    }
-    return count;
-}
-
-static void cells_with_files_are_kept_ready_once_one_was_wanted(void **state)
-{
-    struct vial_engine_options options = helper_options();
+    struct vial_engine *engine = new_engine(2, 4, 2000);
     struct vial_request request = VIAL_REQUEST_INIT;
+    struct vial_limits limits = VIAL_LIMITS_INIT;
     struct vial_result *result = NULL;
-    struct vial_engine *engine = NULL;
-    struct vial_engine_stats stats = VIAL_ENGINE_STATS_INIT;
+    struct vial_run *run = NULL;
+    const char *const outs[] = {"f"};
 
     (void)state;
-    options.pool_count = 2;
-    assert_int_equal(vial_engine_new(&options, &engine, NULL), 0);
-    if (strcmp(vial_engine_level(engine), "filtered") == 0) {
-        vial_engine_free(engine);
-        helper_say_skip("there are no files at level filtered");
-        skip();
-    }
-    assert_int_equal(helper_status(engine, "1", NULL), VIAL_STATUS_OK);
-    assert_int_equal(engine->spares_count, 0);
-    request.source = "1";
-    request.source_len = 1;
-    request.files_mode = VIAL_FILES_ON;
-    assert_int_equal(vial_run(engine, &request, &result, NULL), 0);
-    vial_result_free(result);
-    assert_int_equal(spares_of(engine), SPARES_MAX);
-    assert_int_equal(vial_run(engine, &request, &result, NULL), 0);
+    vial_engine_settle(engine, 5000);
+    request.source = "require('fs').writeFileSync('f', 'x')";
+    request.source_len = strlen(request.source);
+    request.limits = &limits;
+    request.outs = outs;
+    request.outs_count = 1;
+    limits.files_max = 9;
+    limits.open_files_max = 9;
+    limits.disk_bytes_max = 4096;
+    assert_int_equal(vial_run_start(engine, &request, &run, NULL), 0);
+    assert_int_equal(stats_of(engine).busy_count, 1); /* it had not to wait for one */
+    assert_int_equal(vial_run_wait(run, &result, NULL), 0);
     assert_int_equal(vial_result_status(result), VIAL_STATUS_OK);
+    assert_int_equal(vial_result_file_count(result), 1);
     vial_result_free(result);
-    assert_int_equal(spares_of(engine), SPARES_MAX);
-    vial_engine_stats(engine, &stats);
-    assert_int_equal(kill(stats.template_pid, SIGKILL), 0); /* and those that die are replaced */
-    assert_true(helper_wait_gone(stats.template_pid, 5000));
-    helper_sleep_ms(50);
-    assert_int_equal(spares_of(engine), SPARES_MAX);
+    vial_run_free(run);
     vial_engine_free(engine);
 }
 
@@ -405,7 +382,7 @@ int main(void)
         cmocka_unit_test(a_template_that_dies_takes_its_runs_and_no_more),
         cmocka_unit_test(a_dead_idle_cell_is_replaced),
         cmocka_unit_test(a_cell_of_another_kind_is_not_taken_from_the_pool),
-        cmocka_unit_test(cells_with_files_are_kept_ready_once_one_was_wanted),
+        cmocka_unit_test(a_run_with_files_has_a_cell_of_the_pool),
         cmocka_unit_test(fifty_runs_from_four_threads),
     };
 

@@ -154,33 +154,27 @@ static void standard_input_is_bounded(void **state)
     assert_bad(&q, "standard input");
 }
 
-static void a_run_gets_a_directory_when_it_looks_like_needing_one(void **state)
+static void what_needs_files_is_refused_where_there_are_none(void **state)
 {
-    static const char *const yes[] = {"require('fs')", "import fs from \"node:fs\"",
-        "require(`fs`).x", "import('fs/promises')", "process.getBuiltinModule(x)",
-        "require(\"fs\")"};
-    static const char *const no[] = {"1 + 1", "const fs = 1; fs.x", "'offset'", "'fs2'"};
-    struct vial_request q;
-    size_t i;
+    static const char *const outs[] = {"x"};
+    struct vial_file file = {.name = "x"};
+    struct vial_request q = request_of("1");
 
     (void)state;
-    for (i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
-        q = request_of(yes[i]);
-        assert_true(process_wants_files(&q));
-        q.files_mode = VIAL_FILES_OFF;
-        assert_false(process_wants_files(&q));
-    }
-    for (i = 0; i < sizeof(no) / sizeof(no[0]); i++) {
-        q = request_of(no[i]);
-        assert_false(process_wants_files(&q));
-        q.files_mode = VIAL_FILES_ON;
-        assert_true(process_wants_files(&q));
-    }
-    q = request_of("1");
-    q.cwd = "a";
-    assert_true(process_wants_files(&q));
     q.files_mode = VIAL_FILES_OFF;
+    assert_good(&q);
+    q.cwd = "a";
     assert_bad(&q, "--no-files");
+    q.cwd = NULL;
+    q.outs = outs;
+    q.outs_count = 1;
+    assert_bad(&q, "--no-files");
+    q.outs_count = 0;
+    q.files = &file;
+    q.files_count = 1;
+    assert_bad(&q, "--no-files");
+    q.files_mode = VIAL_FILES_ON;
+    assert_good(&q);
     q.files_mode = 3;
     assert_bad(&q, "files_mode 3");
 }
@@ -193,7 +187,7 @@ int main(void)
         cmocka_unit_test(files_have_names_and_room),
         cmocka_unit_test(patterns_and_directories_lie_inside),
         cmocka_unit_test(standard_input_is_bounded),
-        cmocka_unit_test(a_run_gets_a_directory_when_it_looks_like_needing_one),
+        cmocka_unit_test(what_needs_files_is_refused_where_there_are_none),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -345,15 +345,19 @@ static void nothing_of_a_run_is_left_for_the_next(void **state)
     helper_expect(engine, "typeof globalThis.mark + typeof [].mark", "\"undefinedundefined\"");
 }
 
-static void a_cell_with_other_limits_is_made_for_the_run(void **state)
+static void limits_of_files_hold_for_the_run_that_has_them(void **state)
 {
+    static const char source[] = "const fs = require('fs'); let n = 0;"
+                                 "try { for (;;) { fs.openSync('f', 'w'); n++; } } catch {} n";
     struct vial_limits limits = VIAL_LIMITS_INIT;
+    struct vial_result *result;
 
     (void)state;
     limits.open_files_max = 20;
-    assert_int_equal(helper_status(engine, "1", &limits), VIAL_STATUS_OK);
-    assert_int_equal(helper_status(engine, "1", &limits), VIAL_STATUS_OK);
-    assert_int_equal(helper_status(engine, "1", NULL), VIAL_STATUS_OK);
+    result = helper_run(engine, source, &limits);
+    assert_string_equal(vial_result_value(result, NULL), "16");
+    vial_result_free(result);
+    helper_expect(engine, source, "28");
 }
 
 static void a_process_that_is_killed_from_outside_has_crashed(void **state)
@@ -479,7 +483,7 @@ int main(void)
         cmocka_unit_test(input_and_name_reach_the_guest),
         cmocka_unit_test(chance_differs_between_runs),
         cmocka_unit_test(nothing_of_a_run_is_left_for_the_next),
-        cmocka_unit_test(a_cell_with_other_limits_is_made_for_the_run),
+        cmocka_unit_test(limits_of_files_hold_for_the_run_that_has_them),
         cmocka_unit_test(a_process_that_is_killed_from_outside_has_crashed),
     };
 

@@ -7,9 +7,11 @@
 #include "cell/calls.h"
 #include "cell/guest.h"
 #include "cell/js/context.h"
+#include "cell/js/files.h"
 #include "cell/js/interrupt.h"
 #include "cell/js/random.h"
 #include "cell/js/run.h"
+#include "cell/memfs.h"
 
 static struct js_context guest;    /* where guest code will run */
 static struct js_context rehearse; /* where our own warm-up runs; guest code never sees it */
@@ -96,12 +98,21 @@ static int rehearse_modules(struct js_context *c)
 /* Goes through the prelude and common library functions once. */
 static int warm_thoroughly(JSContextGroupRef group, const char **ret_why)
 {
+    static const struct memfs_limits limits = {
+        .bytes_max = MEMFS_PAGE, .files_max = 8, .open_max = 8};
+    struct memfs files; /* for the warm-up alone: no cell finds anything of it */
+    struct guest_start start = {.files = &files};
     JSValueRef exception;
 
     if (js_context_init(&rehearse, group, ret_why) < 0) {
         return -1;
     }
+    memfs_init(&files, &limits);
+    js_files_start(&start);
     (void)js_context_call(&guest, HOOK_WARM, 0, NULL, &exception);
+    start.files = NULL;
+    js_files_start(&start);
+    memfs_release(&files);
     if (exception != NULL) {
         *ret_why = "warming the prelude";
         return -1;

@@ -1,49 +1,40 @@
 /* files.c - see files.h. */
 #include "cell/js/files.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
-#include <unistd.h>
 
-#include "base/fd.h"
 #include "cell/js/context.h"
 #include "cell/js/native.h"
-#include "jail/root.h"
+#include "cell/memfs.h"
 
 enum {
-    OWN_FDS_MAX = 3,                       /* 0, 1, 2 and the control socket */
-    COPY_BYTES = 65536,                    /* at a time */
     STAT_NUMBERS = 18,                     /* see stat_array */
     LISTING_BYTES_MAX = 512 * 1024 * 1024, /* more than the largest number of files can have */
     TEXT_BYTES_MAX = 1024 * 1024,
 };
 
+/* Of the run in progress; NULL: it has none, and every function fails with EPERM. */
+static struct memfs *fs;
+
+void js_files_start(const struct guest_start *start)
+{
+    fs = start->files;
+}
+
+/* A result below 0 is -errno already. */
 static JSValueRef number(JSContextRef ctx, int64_t r)
 {
-    return JSValueMakeNumber(ctx, (double)(r < 0 ? -errno : r));
+    return JSValueMakeNumber(ctx, (double)r);
 }
 
 static JSValueRef failure(JSContextRef ctx, int sys)
 {
     return JSValueMakeNumber(ctx, -sys);
-}
-
-/* Programs expect /tmp. It is a link into the private directory, and what it points to is made when
- * somebody first asks. */
-static void make_tmp(const char *path)
-{
-    static int made;
-
-    if (!made && (strcmp(path, "/tmp") == 0 || strncmp(path, "/tmp/", 5) == 0)) {
-        made = mkdir(ROOT_TMP_DIR, 0777) == 0 || errno == EEXIST;
-    }
 }
 
 /* An argument as a path; 0, or an errno. */
@@ -54,6 +45,9 @@ static int take_path(
     struct buf text;
     int sys = EINVAL;
 
+    if (fs == NULL) {
+        return EPERM;
+    }
     if (index >= argc || !JSValueIsString(ctx, argv[index])) {
         return EINVAL;
     }
@@ -67,7 +61,6 @@ static int take_path(
     } else if (text.len == 0 || memchr(text.data, '\0', text.len) == NULL) {
         memcpy(path, text.len > 0 ? text.data : "", text.len);
         path[text.len] = '\0';
-        make_tmp(path);
         sys = 0;
     }
     buf_release(&text);
@@ -75,11 +68,16 @@ static int take_path(
     return sys;
 }
 
-static int take_fd(JSContextRef ctx, size_t argc, const JSValueRef argv[], size_t index)
+/* An argument as a descriptor; 0, or an errno. */
+static int take_fd(JSContextRef ctx, size_t argc, const JSValueRef argv[], size_t index, int *ret)
 {
     int64_t fd = native_integer(ctx, argc, argv, index, -1);
 
-    return fd > OWN_FDS_MAX && fd <= INT_MAX ? (int)fd : -1;
+    if (fs == NULL) {
+        return EPERM;
+    }
+    *ret = (int)fd;
+    return fd >= MEMFS_FD_FIRST && fd <= INT_MAX ? 0 : EBADF;
 }
 
 static unsigned take_mode(JSContextRef ctx, size_t argc, const JSValueRef argv[], size_t index)
@@ -114,67 +112,68 @@ static unsigned take_mode(JSContextRef ctx, size_t argc, const JSValueRef argv[]
 #define ON_FD(name, expression)                                                                    \
     NATIVE(name)                                                                                   \
     {                                                                                              \
-        int fd = take_fd(ctx, argc, argv, 0);                                                      \
+        int fd = -1;                                                                               \
+        int sys = take_fd(ctx, argc, argv, 0, &fd);                                                \
                                                                                                    \
         NATIVE_UNUSED;                                                                             \
-        return fd < 0 ? failure(ctx, EBADF) : number(ctx, (expression));                           \
+        return sys != 0 ? failure(ctx, sys) : number(ctx, (expression));                           \
     }
 
-ON_PATH(files_open,
-    open(path, ((int)native_integer(ctx, argc, argv, 1, 0) & ~O_NONBLOCK) | O_CLOEXEC | O_NOCTTY,
-        take_mode(ctx, argc, argv, 2)))
-ON_PATH(files_mkdir, mkdir(path, take_mode(ctx, argc, argv, 1)))
-ON_PATH(files_rmdir, rmdir(path))
-ON_PATH(files_unlink, unlink(path))
-ON_PATH(files_chmod, chmod(path, take_mode(ctx, argc, argv, 1)))
-ON_PATH(files_truncate, truncate(path, native_integer(ctx, argc, argv, 1, -1)))
-ON_PATH(files_access, access(path, (int)native_integer(ctx, argc, argv, 1, 0) & 7))
-ON_PATH(files_chdir, chdir(path))
-ON_PATHS(files_rename, rename(path, other))
-ON_PATHS(files_link, link(path, other))
-ON_PATHS(files_symlink, symlink(path, other))
-ON_FD(files_close, close(fd))
-ON_FD(files_fchmod, fchmod(fd, take_mode(ctx, argc, argv, 1)))
-ON_FD(files_ftruncate, ftruncate(fd, native_integer(ctx, argc, argv, 1, -1)))
-ON_FD(files_fsync, fsync(fd))
+ON_PATH(files_open, memfs_open(fs, path, (int)native_integer(ctx, argc, argv, 1, 0) & ~O_NONBLOCK,
+                        take_mode(ctx, argc, argv, 2)))
+ON_PATH(files_mkdir, memfs_mkdir(fs, path, take_mode(ctx, argc, argv, 1)))
+ON_PATH(files_rmdir, memfs_rmdir(fs, path))
+ON_PATH(files_unlink, memfs_unlink(fs, path))
+ON_PATH(files_chmod, memfs_chmod(fs, path, take_mode(ctx, argc, argv, 1)))
+ON_PATH(files_truncate, memfs_truncate(fs, path, native_integer(ctx, argc, argv, 1, -1)))
+ON_PATH(files_access, memfs_access(fs, path, (int)native_integer(ctx, argc, argv, 1, 0) & 7))
+ON_PATH(files_chdir, memfs_chdir(fs, path))
+ON_PATHS(files_rename, memfs_rename(fs, path, other))
+ON_PATHS(files_link, memfs_link(fs, path, other))
+ON_PATHS(files_symlink, memfs_symlink(fs, path, other))
+ON_PATHS(files_copy, memfs_copy(fs, path, other, native_integer(ctx, argc, argv, 2, 0) != 0))
+ON_FD(files_close, memfs_close(fs, fd))
+ON_FD(files_fchmod, memfs_fchmod(fs, fd, take_mode(ctx, argc, argv, 1)))
+ON_FD(files_ftruncate, memfs_ftruncate(fs, fd, native_integer(ctx, argc, argv, 1, -1)))
+ON_FD(files_fsync, memfs_fsync(fs, fd))
 
 NATIVE(files_available)
 {
     (void)argc;
     (void)argv;
     NATIVE_UNUSED;
-    return JSValueMakeBoolean(ctx, access(ROOT_WORK_DIR, F_OK) == 0);
+    return JSValueMakeBoolean(ctx, fs != NULL);
 }
 
 /* (fd, bytes, offset, length, position), position -1 for where the file is. */
 NATIVE(files_read)
 {
-    int fd = take_fd(ctx, argc, argv, 0);
+    int fd = -1;
+    int sys = take_fd(ctx, argc, argv, 0, &fd);
     int64_t position = native_integer(ctx, argc, argv, 4, -1);
     size_t len = 0;
     char *bytes = native_bytes(ctx, argc, argv, 1, &len);
 
     NATIVE_UNUSED;
-    if (fd < 0 || bytes == NULL) {
-        return failure(ctx, fd < 0 ? EBADF : EINVAL);
+    if (sys != 0 || bytes == NULL) {
+        return failure(ctx, sys != 0 ? sys : EINVAL);
     }
-    return number(ctx, position >= 0 ? pread(fd, bytes, len, position)
-                                     : read(fd, bytes, len)); /* short counts handled */
+    return number(ctx, memfs_read(fs, fd, bytes, len, position >= 0 ? position : -1));
 }
 
 NATIVE(files_write)
 {
-    int fd = take_fd(ctx, argc, argv, 0);
+    int fd = -1;
+    int sys = take_fd(ctx, argc, argv, 0, &fd);
     int64_t position = native_integer(ctx, argc, argv, 4, -1);
     size_t len = 0;
     const char *bytes = native_bytes(ctx, argc, argv, 1, &len);
 
     NATIVE_UNUSED;
-    if (fd < 0 || bytes == NULL) {
-        return failure(ctx, fd < 0 ? EBADF : EINVAL);
+    if (sys != 0 || bytes == NULL) {
+        return failure(ctx, sys != 0 ? sys : EINVAL);
     }
-    return number(ctx, position >= 0 ? pwrite(fd, bytes, len, position)
-                                     : write(fd, bytes, len)); /* short counts handled */
+    return number(ctx, memfs_write(fs, fd, bytes, len, position >= 0 ? position : -1));
 }
 
 /* Numbers are no objects of the engine, so an array of them in our memory is safe from it. */
@@ -194,40 +193,38 @@ static JSValueRef stat_array(JSContextRef ctx, const struct stat *st)
     return JSObjectMakeArray(ctx, STAT_NUMBERS, values, NULL);
 }
 
-static JSValueRef stat_path(JSContextRef ctx, size_t argc, const JSValueRef argv[], int flags)
+static JSValueRef stat_path(JSContextRef ctx, size_t argc, const JSValueRef argv[],
+    int (*look)(struct memfs *, const char *, struct stat *))
 {
     char path[PATH_MAX];
     struct stat st;
     int sys = take_path(ctx, argc, argv, 0, path);
 
-    if (sys == 0 && fstatat(AT_FDCWD, path, &st, flags) < 0) {
-        sys = errno;
-    }
+    sys = sys != 0 ? sys : -look(fs, path, &st);
     return sys != 0 ? failure(ctx, sys) : stat_array(ctx, &st);
 }
 
 NATIVE(files_stat)
 {
     NATIVE_UNUSED;
-    return stat_path(ctx, argc, argv, 0);
+    return stat_path(ctx, argc, argv, memfs_stat);
 }
 
 NATIVE(files_lstat)
 {
     NATIVE_UNUSED;
-    return stat_path(ctx, argc, argv, AT_SYMLINK_NOFOLLOW);
+    return stat_path(ctx, argc, argv, memfs_lstat);
 }
 
 NATIVE(files_fstat)
 {
-    int fd = take_fd(ctx, argc, argv, 0);
+    int fd = -1;
+    int sys = take_fd(ctx, argc, argv, 0, &fd);
     struct stat st;
 
     NATIVE_UNUSED;
-    if (fd < 0 || fstat(fd, &st) < 0) {
-        return failure(ctx, fd < 0 ? EBADF : errno);
-    }
-    return stat_array(ctx, &st);
+    sys = sys != 0 ? sys : -memfs_fstat(fs, fd, &st);
+    return sys != 0 ? failure(ctx, sys) : stat_array(ctx, &st);
 }
 
 NATIVE(files_statfs)
@@ -238,9 +235,7 @@ NATIVE(files_statfs)
     JSValueRef values[7];
 
     NATIVE_UNUSED;
-    if (sys == 0 && statfs(path, &st) < 0) {
-        sys = errno;
-    }
+    sys = sys != 0 ? sys : -memfs_statfs(fs, path, &st);
     if (sys != 0) {
         return failure(ctx, sys);
     }
@@ -255,73 +250,65 @@ NATIVE(files_statfs)
 }
 
 /* One entry as a digit for what it is (as d_type has it, in base 36), its name, and a slash. */
-static int add_entry(struct buf *out, const struct dirent *e)
+static int add_entry(const char *name, size_t len, uint32_t type, void *user)
 {
     static const char digits[] = "0123456789abcdef";
-    char kind = digits[e->d_type & 15];
+    char kind = digits[type >> 12 & 15];
+    struct buf *out = user;
 
-    return buf_add(out, &kind, 1, NULL) < 0 || buf_add_text(out, e->d_name, NULL) < 0 ||
+    return buf_add(out, &kind, 1, NULL) < 0 || buf_add(out, name, len, NULL) < 0 ||
                    buf_add(out, "/", 1, NULL) < 0
-               ? -1
+               ? -ENOMEM
                : 0;
 }
 
 NATIVE(files_readdir)
 {
     char path[PATH_MAX];
-    const struct dirent *e;
     JSValueRef value;
     struct buf out;
     int sys = take_path(ctx, argc, argv, 0, path);
-    DIR *dir = sys == 0 ? opendir(path) : NULL;
 
     NATIVE_UNUSED;
-    if (dir == NULL) {
-        return failure(ctx, sys != 0 ? sys : errno);
-    }
     buf_init(&out, LISTING_BYTES_MAX);
-    while (sys == 0 && (e = readdir(dir)) != NULL) {
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && add_entry(&out, e) < 0) {
-            sys = ENOMEM;
-        }
-    }
-    (void)closedir(dir);
+    sys = sys != 0 ? sys : -memfs_list(fs, path, add_entry, &out);
     value = sys != 0 ? failure(ctx, sys) : native_text(ctx, out.len > 0 ? out.data : "", out.len);
     buf_release(&out);
     return value;
 }
 
+/* A path that becomes another text. */
+static JSValueRef path_text(JSContextRef ctx, size_t argc, const JSValueRef argv[],
+    int (*look)(struct memfs *, const char *, char *))
+{
+    char path[PATH_MAX], text[PATH_MAX];
+    int sys = take_path(ctx, argc, argv, 0, path);
+
+    sys = sys != 0 ? sys : -look(fs, path, text);
+    return sys != 0 ? failure(ctx, sys) : native_text(ctx, text, strlen(text));
+}
+
 NATIVE(files_readlink)
 {
-    char path[PATH_MAX], target[PATH_MAX];
-    int sys = take_path(ctx, argc, argv, 0, path);
-    ssize_t n = sys == 0 ? readlink(path, target, sizeof(target)) : -1;
-
     NATIVE_UNUSED;
-    return n < 0 ? failure(ctx, sys != 0 ? sys : errno) : native_text(ctx, target, (size_t)n);
+    return path_text(ctx, argc, argv, memfs_readlink);
 }
 
 NATIVE(files_realpath)
 {
-    char path[PATH_MAX], resolved[PATH_MAX];
-    int sys = take_path(ctx, argc, argv, 0, path);
-
     NATIVE_UNUSED;
-    if (sys != 0 || realpath(path, resolved) == NULL) {
-        return failure(ctx, sys != 0 ? sys : errno);
-    }
-    return native_text(ctx, resolved, strlen(resolved));
+    return path_text(ctx, argc, argv, memfs_realpath);
 }
 
 NATIVE(files_getcwd)
 {
     char path[PATH_MAX];
+    int sys = fs == NULL ? EPERM : -memfs_getcwd(fs, path);
 
     (void)argc;
     (void)argv;
     NATIVE_UNUSED;
-    return getcwd(path, sizeof(path)) == NULL ? failure(ctx, errno)
-                                              : native_text(ctx, path, strlen(path));
+    return sys != 0 ? failure(ctx, sys) : native_text(ctx, path, strlen(path));
 }
 
 NATIVE(files_mkdtemp)
@@ -330,10 +317,8 @@ NATIVE(files_mkdtemp)
     int sys = take_path(ctx, argc, argv, 0, path);
 
     NATIVE_UNUSED;
-    if (sys != 0 || mkdtemp(path) == NULL) {
-        return failure(ctx, sys != 0 ? sys : errno);
-    }
-    return native_text(ctx, path, strlen(path));
+    sys = sys != 0 ? sys : -memfs_mkdtemp(fs, path);
+    return sys != 0 ? failure(ctx, sys) : native_text(ctx, path, strlen(path));
 }
 
 static struct timespec take_time(
@@ -350,78 +335,28 @@ NATIVE(files_utimes)
 {
     char path[PATH_MAX];
     struct timespec times[2] = {take_time(ctx, argc, argv, 1), take_time(ctx, argc, argv, 3)};
-    int flags = native_integer(ctx, argc, argv, 5, 0) != 0 ? AT_SYMLINK_NOFOLLOW : 0;
+    int no_follow = native_integer(ctx, argc, argv, 5, 0) != 0;
     int sys = take_path(ctx, argc, argv, 0, path);
 
     NATIVE_UNUSED;
-    return sys != 0 ? failure(ctx, sys) : number(ctx, utimensat(AT_FDCWD, path, times, flags));
+    return sys != 0 ? failure(ctx, sys) : number(ctx, memfs_utimens(fs, path, times, no_follow));
 }
 
 NATIVE(files_futimes)
 {
     struct timespec times[2] = {take_time(ctx, argc, argv, 1), take_time(ctx, argc, argv, 3)};
-    int fd = take_fd(ctx, argc, argv, 0);
+    int fd = -1;
+    int sys = take_fd(ctx, argc, argv, 0, &fd);
 
     NATIVE_UNUSED;
-    return fd < 0 ? failure(ctx, EBADF) : number(ctx, futimens(fd, times));
-}
-
-/* Copies what is open; 0, or an errno. */
-static int copy_bytes(int from, int to)
-{
-    static char piece[COPY_BYTES];
-    ssize_t n;
-
-    do {
-        n = read(from, piece, sizeof(piece)); /* short counts handled */
-        if (n < 0 || (n > 0 && fd_write_all(to, piece, (size_t)n) < 0)) {
-            return errno;
-        }
-    } while (n > 0);
-    return 0;
-}
-
-static int copy_file(const char *from_path, const char *to_path, int exclusive)
-{
-    int from = open(from_path, O_RDONLY | O_CLOEXEC);
-    int to = -1, sys;
-    struct stat a, b;
-
-    if (from < 0 || fstat(from, &a) < 0) {
-        sys = errno;
-    } else if (S_ISDIR(a.st_mode)) {
-        sys = EISDIR;
-    } else if (!exclusive && stat(to_path, &b) == 0 && a.st_ino == b.st_ino &&
-               a.st_dev == b.st_dev) {
-        sys = 0; /* it is there already */
-    } else {
-        to = open(to_path, O_WRONLY | O_CREAT | O_CLOEXEC | (exclusive ? O_EXCL : O_TRUNC),
-            a.st_mode & 0777);
-        sys = to < 0 ? errno : copy_bytes(from, to);
-        if (sys == 0 && fchmod(to, a.st_mode & 0777) < 0) {
-            sys = errno;
-        }
-    }
-    fd_closep(&from);
-    fd_closep(&to);
-    return sys;
-}
-
-NATIVE(files_copy)
-{
-    char path[PATH_MAX], other[PATH_MAX];
-    int sys = take_path(ctx, argc, argv, 0, path);
-
-    NATIVE_UNUSED;
-    sys = sys != 0 ? sys : take_path(ctx, argc, argv, 1, other);
-    sys = sys != 0 ? sys : copy_file(path, other, native_integer(ctx, argc, argv, 2, 0) != 0);
-    return failure(ctx, sys);
+    return sys != 0 ? failure(ctx, sys) : number(ctx, memfs_futimens(fs, fd, times));
 }
 
 NATIVE(files_umask)
 {
     NATIVE_UNUSED;
-    return number(ctx, umask(take_mode(ctx, argc, argv, 0) & 0777));
+    return fs == NULL ? failure(ctx, EPERM)
+                      : number(ctx, memfs_umask(fs, take_mode(ctx, argc, argv, 0)));
 }
 
 static const struct native_row ROWS[] = {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cell/js/files.h"
 #include "cell/js/interrupt.h"
 #include "cell/js/modules.h"
 #include "cell/js/process.h"
@@ -427,6 +428,7 @@ void js_run(struct js_context *c, const struct guest_start *start, struct buf *r
     running.name = name;
     running.result = result;
     js_process_start(start);
+    js_files_start(start);
     begin(c, start, name, NULL);
     js_tools_begin(c, start);
     put_u32(result, FIELD_OUTCOME, OUTCOME_OK);

@@ -1,4 +1,4 @@
-/* expect: status=ok out=** outputs=8 level=full|rootless limits: disk_bytes=8388608 wall_ms=8000 */
+/* expect: status=ok out=** outputs=8 limits: disk_bytes=8388608 wall_ms=8000 */
 /* The attacker wants one megabyte to become a thousand on its way out, by hard links. */
 const fs = require("fs");
 fs.writeFileSync("l0", Buffer.alloc(1 << 20, 120));

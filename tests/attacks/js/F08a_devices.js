@@ -1,4 +1,4 @@
-/* expect: status=ok value=["ENOENT","ENOENT","ENOENT","ENOENT","ENXIO"] level=full|rootless */
+/* expect: status=ok value=["ENOENT","ENOENT","ENOENT","ENOENT","ENXIO"] */
 /* The attacker wants a device, a pipe or a socket to hang on. */
 const fs = require("fs");
 fs.writeFileSync("x", "");

@@ -1,4 +1,4 @@
-/* expect: status=ok value=["EFBIG","EFBIG","EFBIG"] level=full|rootless limits: disk_bytes=1048576 */
+/* expect: status=ok value=["EFBIG","EFBIG","EFBIG"] limits: disk_bytes=1048576 */
 /* The attacker wants a file beyond every limit, and the signal that comes with it. */
 const fs = require("fs");
 const fd = fs.openSync("x", "w");

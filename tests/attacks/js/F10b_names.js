@@ -1,4 +1,4 @@
-/* expect: status=ok out=** outputs=4 level=full|rootless */
+/* expect: status=ok out=** outputs=4 */
 /* The attacker wants names of files to do something to whoever handles them. */
 const fs = require("fs");
 for (const name of ["line\nbreak", "\x1b[2J\x1b]0;owned\x07", "\x7f", "\u009b31m", "a\tb", "-rf", "*", "$(reboot)",

@@ -1,4 +1,4 @@
-/* expect: status=ok value="EMFILE" out=* names=a level=full|rootless limits: open_files=16 */
+/* expect: status=ok value="EMFILE" out=* names=a limits: open_files=16 */
 /* The attacker wants to leave no descriptor for the collector. */
 const fs = require("fs");
 fs.writeFileSync("a", "x");

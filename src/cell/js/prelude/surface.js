@@ -364,11 +364,17 @@ function warmNode({ Buffer }) {
         throw new TypeErrorClass("warm");
     }, TypeErrorClass);
     const fs = surfaceBuiltin("fs");
-    fs.existsSync(""); /* the empty name is no file of anybody */
+    if (!fs.existsSync("warm")) { /* in files that are there for this alone */
+        fs.writeFileSync("warm", "text");
+        fs.readFileSync("warm", "utf8");
+        fs.statSync("warm").isFile();
+        fs.readdirSync(".");
+        fs.rmSync("warm");
+    }
     try {
-        fs.readFileSync("");
+        fs.readFileSync("warm");
     } catch {
-        fs.statSync("", { throwIfNoEntry: false });
+        fs.statSync("warm", { throwIfNoEntry: false });
     }
     surfaceBuiltin("url").parse("http://a.b/c?d=e");
     surfaceBuiltin("querystring").parse("a=1");
