@@ -76,7 +76,7 @@ static int write_too_much(void *user)
     (void)user;
     CHILD_CHECK(fd >= 0);
     CHILD_CHECK(rlimits_apply(OPEN_FILES, FILE_BYTES, 1) == 0);
-    CHILD_CHECK(write(fd, bytes, sizeof(bytes)) == FILE_BYTES, 1);
+    CHILD_CHECK(write(fd, bytes, sizeof(bytes)) == FILE_BYTES);
     (void)!write(fd, bytes, 1);
     return CHILD_FAILED; /* not reached */
 }

@@ -54,7 +54,7 @@ static void a_template_is_confined_and_proven(void **state)
     (void)state;
     make_engine(&e, NULL);
     memset(&report, 0, sizeof(report));
-    if (template_start(&e, &t, &report, &err) < 0) {
+    if (template_start(&e, 0, &t, &report, &err) < 0) {
         fail_msg("template_start: %s", err.text);
     }
     pid = t.pid;
@@ -87,7 +87,7 @@ static void programs_that_do_not_answer_as_they_should(void **state)
         make_engine(&e, programs[i]);
         before = helper_fds_count();
         err.text[0] = '\0';
-        assert_int_equal(template_start(&e, &t, &report, &err), VIAL_E_CELL);
+        assert_int_equal(template_start(&e, 0, &t, &report, &err), VIAL_E_CELL);
         assert_non_null(strstr(err.text, "ended while it was starting"));
         assert_true(helper_has_no_children());
         assert_int_equal(helper_fds_count(), before);
@@ -113,7 +113,7 @@ static void a_program_that_talks_nonsense_is_refused(void **state)
     assert_int_equal(fchmod(fd, 0700), 0);
     (void)close(fd);
     make_engine(&e, path);
-    assert_int_equal(template_start(&e, &t, &report, &err), VIAL_E_SYS);
+    assert_int_equal(template_start(&e, 0, &t, &report, &err), VIAL_E_SYS);
     assert_int_equal(err.sys, EPROTO);
     assert_true(helper_has_no_children()); /* the sleeping one was killed and reaped */
     remove_engine(&e);
