@@ -1,7 +1,8 @@
 /* guest.h - what a language must offer to be run in a cell. Everything else about cells is common.
  *
  * The order of calls: warm in the first process, which may have threads; then, in each cell,
- * reseed, touch and at most one run. */
+ * reseed, touch and at most one run, or the evaluations of one session, each of which is a call of
+ * run. */
 #ifndef VIAL_CELL_GUEST_H
 #define VIAL_CELL_GUEST_H
 
@@ -36,6 +37,11 @@ struct guest_start {
     const struct guest_module *modules;
     size_t module_count;
     uint32_t language; /* enum vial_language */
+    /* Not 0: this is an evaluation of a session, behind those before it in the same global. name
+     * may then be empty; input stays as it was when there is none. Arguments, variables and
+     * standard input are those of the first evaluation, and modules add to those that came before:
+     * what they point to must live as long as the session, the rest as long as the evaluation. */
+    uint32_t session;
 };
 
 struct guest_ops {

@@ -26,12 +26,15 @@ enum js_hook {
     HOOK_EXIT,
     HOOK_MODULES,
     HOOK_MAIN,
+    HOOK_EVALUATE,
+    HOOK_PUMP,
     HOOK_COUNT
 };
 
 struct js_context {
     JSGlobalContextRef ctx;
     JSObjectRef hooks[HOOK_COUNT];
+    uint32_t evaluation_count; /* of the session in this context; 0 when it has none */
 };
 
 /* Makes a global in the group and evaluates the prelude. 0, or -1 with a reason (for a developer:

@@ -33,6 +33,10 @@ enum {
 };
 enum { FRAMES_MAX = 50 }; /* the prelude cuts at the same number */
 
+/* Tasks that are run between two evaluations in one go: timers that are always due must not keep
+ * the next evaluation waiting. */
+enum { PUMP_TASKS_MAX = 100 };
+
 /* The run in progress, for functions that end it from inside. */
 static struct {
     struct js_context *context;
@@ -137,19 +141,21 @@ static JSValueRef edits_array(struct js_context *c, const struct rewrite *rewrit
     return JSObjectMakeArray(c->ctx, 3 * i, numbers, NULL);
 }
 
-static void begin(struct js_context *c, const struct guest_start *start, JSStringRef name,
+/* NULL, or what is wrong with the start. */
+static const char *begin(struct js_context *c, const struct guest_start *start, JSStringRef name,
     const struct rewrite *edits)
 {
     JSValueRef exception;
-    JSValueRef argv[4] = {
+    JSValueRef argv[5] = {
         JSValueMakeNumber(c->ctx, start->timers_max),
         JSValueMakeNumber(c->ctx, start->value_bytes_max),
         JSValueMakeString(c->ctx, name),
         edits != NULL ? edits_array(c, edits) : JSValueMakeUndefined(c->ctx),
+        JSValueMakeBoolean(c->ctx, start->session != 0),
     };
 
-    (void)js_context_call(c, HOOK_START, 4, argv, &exception);
-    js_modules_begin(c, start);
+    (void)js_context_call(c, HOOK_START, 5, argv, &exception);
+    return js_modules_begin(c, start) < 0 ? "the session has more modules than it may have" : NULL;
 }
 
 static JSValueRef input_from_json(struct js_context *c, const struct guest_start *start)
@@ -187,6 +193,9 @@ static int set_input(struct js_context *c, const struct guest_start *start)
     JSStringRef name;
     JSValueRef value;
 
+    if (start->input == NULL && c->evaluation_count > 1) {
+        return 0; /* what an earlier evaluation was given */
+    }
     if (start->input == NULL) {
         value = JSValueMakeUndefined(c->ctx);
     } else {
@@ -218,7 +227,7 @@ static JSValueRef evaluate_wrapped(struct js_context *c, const struct guest_star
         source = js_string_from_utf8(wrapped.text.data, wrapped.text.len);
         if (JSCheckScriptSyntax(c->ctx, source, name, 1, NULL) ||
             !JSCheckScriptSyntax(c->ctx, plain, name, 1, NULL)) {
-            begin(c, start, name, &wrapped);
+            (void)begin(c, start, name, &wrapped); /* it went well before */
             value = JSEvaluateScript(c->ctx, source, NULL, name, 1, ret_exception);
         }
         JSStringRelease(source);
@@ -260,6 +269,9 @@ static JSValueRef evaluate(struct js_context *c, const struct guest_start *start
     int refused;
 
     *ret_exception = NULL;
+    if (start->session != 0) {
+        return js_modules_evaluate(c, ret_exception);
+    }
     if (js_modules_needed(start)) {
         return js_modules_run(c, start, ret_exception);
     }
@@ -294,10 +306,11 @@ static JSValueRef native_evaluate(JSContextRef ctx, JSObjectRef function, JSObje
     return value != NULL ? value : JSValueMakeUndefined(ctx);
 }
 
-/* A program that names none of these has no process.nextTick at hand. */
+/* A program that names none of these has no process.nextTick at hand; an evaluation may have it
+ * from an earlier one. */
 static int may_have_ticks(const struct guest_start *start)
 {
-    return memmem(start->source, start->source_len, "process", 7) != NULL ||
+    return start->session != 0 || memmem(start->source, start->source_len, "process", 7) != NULL ||
            memmem(start->source, start->source_len, "require", 7) != NULL ||
            memmem(start->source, start->source_len, "import", 6) != NULL;
 }
@@ -397,29 +410,56 @@ void js_run_nothing(struct js_context *c)
     JSValueRef two = JSValueMakeNumber(c->ctx, 2);
     JSValueRef exception;
 
-    begin(c, &start, name, NULL);
+    (void)begin(c, &start, name, NULL);
     (void)js_context_call(c, HOOK_COMPLETED, 1, &two, &exception);
     (void)js_context_call(c, HOOK_VALUE, 0, NULL, &exception);
     (void)js_context_call(c, HOOK_EXIT, 1, &two, &exception);
     JSStringRelease(name);
 }
 
+double js_run_pump(struct js_context *c)
+{
+    JSValueRef exception, delay;
+    double ms = 0;
+
+    for (unsigned i = 0; i < PUMP_TASKS_MAX && ms == 0; i++) {
+        delay = js_context_call(c, HOOK_PUMP, 0, NULL, &exception);
+        ms = exception == NULL ? JSValueToNumber(c->ctx, delay, NULL) : -1;
+    }
+    return ms;
+}
+
+/* Gets a run or an evaluation ready. NULL, or why it cannot be. */
+static const char *prepare(struct js_context *c, const struct guest_start *start, JSStringRef name)
+{
+    const char *why;
+
+    c->evaluation_count = start->session != 0 ? c->evaluation_count + 1 : 0;
+    if (c->evaluation_count <= 1) {
+        js_process_start(start);
+    }
+    why = begin(c, start, name, NULL);
+    if (why == NULL && set_input(c, start) < 0) {
+        why = "the input is nothing that the engine takes";
+    }
+    return why;
+}
+
 void js_run(struct js_context *c, const struct guest_start *start, struct buf *result)
 {
     JSStringRef name = js_string_from_utf8(start->name, start->name_len);
     JSValueRef thrown = NULL;
+    const char *why;
     JSValueRef value;
 
     running.context = c;
     running.start = start;
     running.name = name;
     running.result = result;
-    js_process_start(start);
-    begin(c, start, name, NULL);
+    why = prepare(c, start, name);
     put_u32(result, FIELD_OUTCOME, OUTCOME_OK);
-    if (set_input(c, start) < 0) {
-        JSStringRef text =
-            JSStringCreateWithUTF8CString("the input is nothing that the engine takes");
+    if (why != NULL) {
+        JSStringRef text = JSStringCreateWithUTF8CString(why);
 
         fail(c, JSValueMakeString(c->ctx, text), result);
         JSStringRelease(text);
@@ -430,7 +470,9 @@ void js_run(struct js_context *c, const struct guest_start *start, struct buf *r
     if (value != NULL) {
         thrown = turn_loop(c, value);
     }
-    thrown = say_exit(c, thrown, result);
+    if (start->session == 0) { /* a session ends with its cell */
+        thrown = say_exit(c, thrown, result);
+    }
     /* As text any value can be shown; for a program it may be refused. */
     if (thrown == NULL && start->want_text) {
         thrown = add_value(c, HOOK_TEXT, FIELD_TEXT, result);

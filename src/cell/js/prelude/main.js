@@ -8,7 +8,8 @@
  *   3. else: when no timer and no immediate is left;
  *
  * or at once when an error is nobody's business: an exception out of a task, which C sees itself,
- * or a rejection without a handler. */
+ * or a rejection without a handler. For the evaluations of a session, which are like runs in most
+ * things, session.js decides instead. */
 
 let isIdleSaid = false; /* those who wait for that have been told that nothing is left to do */
 
@@ -94,6 +95,9 @@ function adoptValue(value) {
 }
 
 function runState() {
+    if (evaluationCount > 0) {
+        return evaluationState();
+    }
     if (hasFailed) {
         return STATE_FAILED;
     }
@@ -164,8 +168,12 @@ function resetAll(timers, bytes, name, insertions) {
 const hooks = {
     __proto__: null,
 
-    start(timers, bytes, name, insertions) {
-        resetAll(timers, bytes, name, insertions);
+    start(timers, bytes, name, insertions, isSession) {
+        if (isSession === true) {
+            startEvaluation(timers, bytes, name);
+        } else {
+            resetAll(timers, bytes, name, insertions);
+        }
     },
 
     /* A promise settles only after this call has returned, so C is sent round the loop once. */
@@ -189,7 +197,11 @@ const hooks = {
         if (taskCount > 0) { /* what was found to do may be done in this very turn */
             isIdleSaid = false;
         }
-        runTask();
+        if (evaluationCount > 0) {
+            turnEvaluation();
+        } else {
+            runTask();
+        }
     },
 
     state() {
@@ -208,7 +220,7 @@ const hooks = {
     },
 
     unhandled(promise, reason) {
-        recordFailure(reason);
+        recordUncaught(reason);
     },
 
     value() {
@@ -237,6 +249,14 @@ const hooks = {
 
     main(kind) {
         return runMain(kind);
+    },
+
+    evaluate() {
+        return runEvaluation();
+    },
+
+    pump() {
+        return pumpSession();
     },
 
     warm() {

@@ -38,6 +38,7 @@ let tasksById = new MapClass(); /* only tasks whose number the guest has asked f
 let batch = makeList(); /* the immediates of this round */
 let batchNext = 0;
 let upcoming = makeList(); /* the immediates of the next round */
+let taskEvaluation = 0; /* the evaluation of a session that the last task was made in */
 let roundStart = -1; /* timers due by then run before the next batch; -1 between rounds */
 
 function resetTimers(max) {
@@ -53,6 +54,7 @@ function resetTimers(max) {
     batch = makeList();
     batchNext = 0;
     upcoming = makeList();
+    taskEvaluation = 0;
     roundStart = -1;
 }
 
@@ -157,6 +159,7 @@ function makeTask(callback, args) {
         callback: wrapCallback(callback),
         args,
         delay: 0,
+        evaluation: taskEvaluation,
         due: 0,
         handle: undefined,
         hasRef: true,
@@ -349,7 +352,7 @@ const guestTimers = {
             try {
                 wrapped();
             } catch (error) {
-                recordFailure(error);
+                recordUncaught(error);
             }
         });
     },
@@ -408,6 +411,7 @@ function runTask() {
     if (task === undefined) {
         return;
     }
+    taskEvaluation = task.evaluation;
     if (!task.repeats) {
         endWaiting(task);
         mapDelete(tasksById, task.id);
