@@ -1,7 +1,8 @@
 /* guest.h - what a language must offer to be run in a cell. Everything else about cells is common.
  *
  * The order of calls: warm in the first process, which may have threads; then, in each cell,
- * reseed, touch and at most one run. */
+ * reseed, touch and at most one run, or the evaluations of one session, each of which is a call of
+ * run. */
 #ifndef VIAL_CELL_GUEST_H
 #define VIAL_CELL_GUEST_H
 
@@ -40,7 +41,11 @@ struct guest_start {
     uint32_t language; /* enum vial_language */
     uint32_t tools_count;
     uint32_t call_bytes_max; /* of the arguments of a call */
-    uint32_t session;        /* enum session_kind */
+    /* enum session_kind. In a session name may be empty; input stays as it was when there is none.
+     * Arguments, variables and standard input are those of the first evaluation, and modules add to
+     * those that came before: what they point to must live as long as the session, the rest as long
+     * as the evaluation. */
+    uint32_t session;
     uint32_t entry_is_main;
     uint32_t function, release, complete; /* see the fields of these names; 0: none */
     const char *globals;                  /* a JSON object, or NULL */

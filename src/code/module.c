@@ -349,11 +349,30 @@ static const char *skip_blanks(const char *p, const char *end)
     return p;
 }
 
-/* Whether a line, without the blanks around it, ends an import or export statement. */
+/* Whether a line, without the blanks around it, declares variables and gives them no values. */
+static int is_bare_declaration(const char *line, size_t len)
+{
+    if (len < 5 || (memcmp(line, "let ", 4) != 0 && memcmp(line, "var ", 4) != 0) ||
+        !is_word_letter(line[len - 1])) {
+        return 0;
+    }
+    for (size_t i = 4; i < len; i++) {
+        if (!is_word_letter(line[i]) && line[i] != ' ' && line[i] != ',') {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Whether a line, without the blanks around it, ends an import or export statement, or a
+ * declaration without a value. */
 static int ends_statement(const char *line, size_t len)
 {
     char last = len > 0 ? line[len - 1] : '\0';
 
+    if (is_bare_declaration(line, len)) {
+        return 1;
+    }
     if (len < 8 || (last != '"' && last != '\'' && last != '}')) {
         return 0;
     }
@@ -362,8 +381,9 @@ static int ends_statement(const char *line, size_t len)
 }
 
 /* The grammar takes a line that begins with a bracket for the rest of the line before, also behind
- * an import or export statement without a semicolon, where it cannot be. A copy of the source with
- * a semicolon in the place of each such line break; NULL when there is none, or no memory. */
+ * `let x`, or an import or export statement, without a semicolon, where it cannot be. A copy of the
+ * source with a semicolon in the place of each such line break; NULL when there is none, or no
+ * memory. */
 static char *end_statements(const char *source, size_t len)
 {
     const char *end = source + len;
@@ -395,8 +415,7 @@ static char *end_statements(const char *source, size_t len)
     return copy;
 }
 
-/* Reads the source, a second time when it has errors that only the grammar sees. */
-static int parse(
+int module_parse(
     const char *source, size_t len, enum module_kind kind, TSTree **ret, struct vial_error *err)
 {
     int r = code_parse(tree_sitter_javascript(), source, len, ret, err);
@@ -449,7 +468,7 @@ int module_read(const char *source, size_t len, enum module_kind kind, unsigned 
     if (is_surely_commonjs(source, len, kind, flags)) {
         code = read_nothing(&r, err);
     } else {
-        code = parse(source, len, kind, &tree, err);
+        code = module_parse(source, len, kind, &tree, err);
         if (code == VIAL_OK) {
             ret->has_errors = ts_node_has_error(ts_tree_root_node(tree));
             code = read_tree(&r, ts_tree_root_node(tree), kind, flags, err);

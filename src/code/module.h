@@ -34,6 +34,7 @@
 
 #include "base/buf.h"
 #include "code/change.h"
+#include "code/parse.h"
 #include "vial.h"
 
 enum module_kind {
@@ -107,6 +108,11 @@ struct module {
 
 /* 0 when source has neither of the words import and export, so there is no need to read it. */
 int module_may_be(const char *source, size_t len);
+
+/* The tree of a source; it is read a second time when it has errors that only the grammar sees. The
+ * caller deletes the tree. */
+VIAL_NODISCARD int module_parse(
+    const char *source, size_t len, enum module_kind kind, TSTree **ret, struct vial_error *err);
 
 /* Reads source, which is UTF-8. VIAL_E_INVALID: it is over a maximum of parse.h. *ret is the
  * caller's to release, also after a failure. */

@@ -71,6 +71,14 @@ static const struct {
     {"namespace_export", KIND_EXPORT_NAMESPACE},
     {"object", KIND_OBJECT},
     {"pair", KIND_PAIR},
+    {"variable_declaration", KIND_VARIABLES},
+    {"lexical_declaration", KIND_LEXICAL},
+    {"formal_parameters", KIND_PARAMETERS},
+    {"catch_clause", KIND_CATCH},
+    {"for_statement", KIND_FOR},
+    {"switch_case", KIND_CASE},
+    {"switch_default", KIND_CASE},
+    {"with_statement", KIND_WITH},
 };
 
 static const struct {
@@ -82,6 +90,8 @@ static const struct {
     {"right", FIELD_OF_RIGHT},
     {"argument", FIELD_OF_ARGUMENT},
     {"function", FIELD_OF_FUNCTION},
+    {"parameter", FIELD_OF_PARAMETER},
+    {"initializer", FIELD_OF_INITIALIZER},
 };
 
 /* Made once in a process, before the first walk: comparing names would cost more than a small

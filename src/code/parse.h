@@ -88,6 +88,13 @@ enum node_kind {
     KIND_EXPORT_NAMESPACE,
     KIND_OBJECT,
     KIND_PAIR,
+    KIND_VARIABLES,  /* a declaration with var */
+    KIND_LEXICAL,    /* a declaration with let or const */
+    KIND_PARAMETERS, /* of a function, in parentheses */
+    KIND_CATCH,
+    KIND_FOR,  /* with two semicolons */
+    KIND_CASE, /* of a switch, with its statements */
+    KIND_WITH,
     KIND_COUNT
 };
 
@@ -101,6 +108,8 @@ enum node_field {
     FIELD_OF_RIGHT,
     FIELD_OF_ARGUMENT,
     FIELD_OF_FUNCTION,
+    FIELD_OF_PARAMETER,   /* the only one of an arrow function, or that of a catch */
+    FIELD_OF_INITIALIZER, /* of a for with two semicolons */
     FIELD_OF_COUNT
 };
 

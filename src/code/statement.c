@@ -385,9 +385,8 @@ static int may_declare(const TSTreeCursor *cursor, enum node_kind kind)
     return node_field(cursor) != FIELD_OF_RIGHT && kind != KIND_MEMBER_KEY;
 }
 
-/* Exports each name that a pattern declares. The nodes are few levels deep in sane code, and no
- * walk here recurses for the others. */
-static void export_pattern(struct module_reader *r, TSNode pattern)
+/* The nodes are few levels deep in sane code, and no walk here recurses for the others. */
+void pattern_names(TSNode pattern, void (*each)(TSNode name, void *user), void *user)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(pattern);
     size_t depth = 0;
@@ -398,7 +397,7 @@ static void export_pattern(struct module_reader *r, TSNode pattern)
         enum node_kind kind = node_kind(node);
 
         if (kind == KIND_IDENTIFIER || kind == KIND_SHORTHAND) {
-            add_local(r, text_of(r, node), node, ts_node_start_byte(node), 1);
+            each(node, user);
         } else if ((depth == 0 || may_declare(&cursor, kind)) &&
                    ts_tree_cursor_goto_first_child(&cursor)) {
             depth++;
@@ -423,6 +422,13 @@ static void export_pattern(struct module_reader *r, TSNode pattern)
     ts_tree_cursor_delete(&cursor);
 }
 
+static void export_name(TSNode name, void *user)
+{
+    struct module_reader *r = user;
+
+    add_local(r, text_of(r, name), name, ts_node_start_byte(name), 1);
+}
+
 static void export_declaration(struct module_reader *r, TSNode declaration)
 {
     TSNode name = node_child(declaration, "name");
@@ -441,7 +447,7 @@ static void export_declaration(struct module_reader *r, TSNode declaration)
         if (node_kind(node) == KIND_DECLARATOR) {
             name = node_child(node, "name");
             if (!ts_node_is_null(name)) {
-                export_pattern(r, name);
+                pattern_names(name, export_name, r);
             }
         }
         more = ts_tree_cursor_goto_next_sibling(&cursor);
@@ -449,9 +455,7 @@ static void export_declaration(struct module_reader *r, TSNode declaration)
     ts_tree_cursor_delete(&cursor);
 }
 
-/* The function or class that an expression begins with: to the language it is then a declaration,
- * and what follows is not part of it. Null when it begins with something else. */
-static TSNode leading_declaration(TSNode value, const char *source)
+TSNode statement_leading_declaration(TSNode value, const char *source)
 {
     uint32_t start = ts_node_start_byte(value);
     TSTreeCursor cursor = ts_tree_cursor_new(value);
@@ -477,8 +481,7 @@ static TSNode leading_declaration(TSNode value, const char *source)
     return found;
 }
 
-/* Whether an expression is a function or class without a name, maybe in parentheses. */
-static int is_anonymous(TSNode value)
+int statement_is_anonymous(TSNode value)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(value);
     enum node_kind kind = node_kind(value);
@@ -506,7 +509,7 @@ static void wrap_default(struct module_reader *r, TSNode value, const char *behi
 static void export_default(
     struct module_reader *r, TSNode value, uint32_t export_at, uint32_t default_at)
 {
-    TSNode declaration = leading_declaration(value, r->source);
+    TSNode declaration = statement_leading_declaration(value, r->source);
     TSNode name = ts_node_is_null(declaration) ? declaration : node_child(declaration, "name");
 
     if (!ts_node_is_null(declaration) &&
@@ -528,17 +531,12 @@ static void export_default(
     add_default(r, default_at);
     if (!ts_node_is_null(declaration)) {
         wrap_default(r, declaration, "}.default;");
-    } else if (is_anonymous(value)) {
+    } else if (statement_is_anonymous(value)) {
         wrap_default(r, value, "}.default");
     }
 }
 
-/* Where the words of a statement are. */
-struct export_words {
-    int64_t export_at, default_at;
-};
-
-static struct export_words find_words(TSNode statement)
+struct export_words statement_words(TSNode statement)
 {
     struct export_words words = {.export_at = NO_OFFSET, .default_at = NO_OFFSET};
     TSTreeCursor cursor = ts_tree_cursor_new(statement);
@@ -590,7 +588,7 @@ static void read_export(struct module_reader *r, TSNode statement)
 {
     TSNode declaration = node_child(statement, "declaration");
     TSNode value = node_child(statement, "value");
-    struct export_words words = find_words(statement);
+    struct export_words words = statement_words(statement);
 
     if (words.export_at == NO_OFFSET) {
         find_fault(r, statement, "export");

@@ -219,7 +219,7 @@ int session_run(
     if (r == VIAL_OK) {
         drive_usage(run, result);
         s->introduced = 1;
-        s->eval_count++;
+        s->eval_count += run->complete == 0 && run->release == 0;
         s->file_count = (uint32_t)result->session_files[0];
         s->file_bytes = result->session_files[1];
         judge(s, result);
@@ -238,7 +238,7 @@ int session_run(
 }
 
 /* A run with the request's own parts; what belongs to the session is not the request's to set. */
-static int eval_run(struct vial_session *s, const struct vial_request *request,
+int session_new_run(struct vial_session *s, const struct vial_request *request,
     struct vial_run **ret, struct vial_error *err)
 {
     struct vial_request q = VIAL_REQUEST_INIT;
@@ -266,6 +266,18 @@ static int eval_run(struct vial_session *s, const struct vial_request *request,
     return r;
 }
 
+int session_enter_and_run(
+    struct vial_session *s, struct vial_run *run, struct vial_result **ret, struct vial_error *err)
+{
+    int r = enter(s, err);
+
+    if (r == VIAL_OK) {
+        r = session_run(s, run, ret, err);
+        leave(s);
+    }
+    return r;
+}
+
 int vial_session_eval(struct vial_session *s, const struct vial_request *request,
     struct vial_result **ret, struct vial_error *err)
 {
@@ -276,20 +288,15 @@ int vial_session_eval(struct vial_session *s, const struct vial_request *request
     if (s == NULL || ret == NULL) {
         return vial__fail(err, VIAL_E_INVALID, "an evaluation needs a session");
     }
-    r = eval_run(s, request, &run, err);
+    r = session_new_run(s, request, &run, err);
     if (r < 0) {
         return r;
     }
-    r = enter(s, err);
-    if (r == VIAL_OK) {
-        if (run->request.name == NULL) {
-            (void)snprintf(
-                name, sizeof(name), "eval-%llu.js", (unsigned long long)s->eval_count + 1);
-            run->request.name = name;
-        }
-        r = session_run(s, run, ret, err);
-        leave(s);
+    if (run->request.name == NULL) {
+        (void)snprintf(name, sizeof(name), "eval-%llu.js", (unsigned long long)s->eval_count + 1);
+        run->request.name = name;
     }
+    r = session_enter_and_run(s, run, ret, err);
     vial_run_free(run);
     return r;
 }

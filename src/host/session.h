@@ -42,6 +42,14 @@ VIAL_NODISCARD int session_adopt(struct vial_engine *engine, uint32_t cell, int 
 /* With the engine's lock held. */
 void session_fill_info(struct vial_session *session, struct vial_session_info *info);
 
+/* A run for this session that has been checked and has not begun. */
+VIAL_NODISCARD int session_new_run(struct vial_session *session, const struct vial_request *request,
+    struct vial_run **ret, struct vial_error *err);
+
+/* Makes the session BUSY, runs it, and makes it IDLE again. */
+VIAL_NODISCARD int session_enter_and_run(struct vial_session *session, struct vial_run *run,
+    struct vial_result **ret, struct vial_error *err);
+
 /* An evaluation of any kind, by who made the session BUSY or has it alone. */
 VIAL_NODISCARD int session_run(struct vial_session *session, struct vial_run *run,
     struct vial_result **ret, struct vial_error *err);

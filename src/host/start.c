@@ -65,6 +65,15 @@ static int add_session_fields(const struct vial_run *run, struct buf *fields)
     if (q->globals != NULL) {
         r = r < 0 ? r : field_add(fields, FIELD_GLOBALS, q->globals, q->globals_len, NULL);
     }
+    if (run->function != 0) {
+        r = r < 0 ? r : field_add_u32(fields, FIELD_FUNCTION, run->function, NULL);
+    }
+    if (run->release != 0) {
+        r = r < 0 ? r : field_add_u32(fields, FIELD_RELEASE, run->release, NULL);
+    }
+    if (run->complete != 0) {
+        r = r < 0 ? r : field_add_u32(fields, FIELD_COMPLETE, 1, NULL);
+    }
     if (q->entry_is_main != 0) {
         r = r < 0 ? r : field_add_u32(fields, FIELD_ENTRY_MAIN, 1, NULL);
     }

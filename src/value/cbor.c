@@ -440,6 +440,7 @@ static void walk_object(struct walk *w, unsigned depth)
 {
     const unsigned char *name, *bytes;
     struct head h, array;
+    char text[48];
 
     expect(w, ARRAY, "an object without parts", &array);
     expect(w, TEXT, "an object without a type", &h);
@@ -455,6 +456,10 @@ static void walk_object(struct walk *w, unsigned depth)
             put_base64(w, bytes, (size_t)h.argument);
         }
         put(w, "}");
+    } else if (h.argument == 8 && memcmp(name, "Function", 8) == 0 && array.argument == 2) {
+        expect(w, UINT, "a function without a number", &h);
+        (void)snprintf(text, sizeof(text), "{\"$function\":%" PRIu64 "}", h.argument);
+        put(w, text);
     } else if (h.argument == 5 && memcmp(name, "Array", 5) == 0 && array.argument == 3) {
         walk_sparse(w, depth);
     } else if (h.argument == 5 && memcmp(name, "Error", 5) == 0 &&

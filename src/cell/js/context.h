@@ -28,12 +28,20 @@ enum js_hook {
     HOOK_MAIN,
     HOOK_TOOL,
     HOOK_ANSWER,
+    HOOK_EVALUATE,
+    HOOK_PUMP,
+    HOOK_GLOBALS,
+    HOOK_CALL,
+    HOOK_RELEASE,
+    HOOK_COMPLETE,
+    HOOK_REPAIR,
     HOOK_COUNT
 };
 
 struct js_context {
     JSGlobalContextRef ctx;
     JSObjectRef hooks[HOOK_COUNT];
+    uint32_t evaluation_count; /* of the session in this context; 0 when it has none */
 };
 
 /* Makes a global in the group and evaluates the prelude. 0, or -1 with a reason (for a developer:

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cell/calls.h"
 #include "cell/guest.h"
@@ -12,6 +13,7 @@
 #include "cell/js/random.h"
 #include "cell/js/run.h"
 #include "cell/memfs.h"
+#include "wire/field.h"
 
 static struct js_context guest;    /* where guest code will run */
 static struct js_context rehearse; /* where our own warm-up runs; guest code never sees it */
@@ -197,7 +199,21 @@ static void js_rehearse_modules(void)
 
 static void js_guest_run(const struct guest_start *start, struct buf *result)
 {
+    JSValueRef exception;
+
+    if (start->session != SESSION_EVAL) {
+        js_run(&guest, start, result);
+        return;
+    }
+    interrupt_begin();
     js_run(&guest, start, result);
+    if (interrupt_end()) {
+        (void)js_context_call(&guest, HOOK_REPAIR, 0, NULL, &exception);
+        buf_clear(result);
+        if (field_add_u32(result, FIELD_OUTCOME, OUTCOME_INTERRUPTED, NULL) < 0) {
+            _exit(1);
+        }
+    }
 }
 
 const struct guest_ops GUEST = {

@@ -11,6 +11,7 @@
 #include "cell/js/interrupt.h"
 #include "code/module.h"
 #include "code/prepare.h"
+#include "code/session.h"
 #include "code/specifier.h"
 #include "code/typescript.h"
 
@@ -35,6 +36,9 @@ enum {
 };
 
 static const struct guest_start *current; /* the run in progress */
+static const struct guest_module *modules;
+static size_t module_count;
+static struct guest_module gathered[VIAL_MODULES_MAX]; /* modules, in a session */
 
 static JSValueRef string_value(JSContextRef ctx, const char *bytes, size_t len)
 {
@@ -174,8 +178,9 @@ static JSValueRef failure_value(
     return row_take(ctx, &row);
 }
 
-static JSValueRef module_value(
-    JSContextRef ctx, const struct module *m, const struct prepared *prepared)
+/* rewrite is the text that the module is to be run as. */
+static JSValueRef module_value(JSContextRef ctx, const struct module *m,
+    const struct rewrite *rewrite, const struct prepared *prepared)
 {
     struct row row = {.count = 0};
 
@@ -184,32 +189,38 @@ static JSValueRef module_value(
     }
     row_add_number(ctx, &row, m->kind);
     row_add(ctx, &row, JSValueMakeBoolean(ctx, m->is_async));
-    row_add(ctx, &row, string_value(ctx, m->rewrite.text.data, m->rewrite.text.len));
-    row_add(ctx, &row, edits_value(ctx, &m->rewrite.edits));
+    row_add(ctx, &row, string_value(ctx, rewrite->text.data, rewrite->text.len));
+    row_add(ctx, &row, edits_value(ctx, &rewrite->edits));
     row_add(ctx, &row, requests_value(ctx, m));
     row_add(ctx, &row, imports_value(ctx, m));
     row_add(ctx, &row, exports_value(ctx, m));
     row_add(ctx, &row, JSValueMakeBoolean(ctx, m->has_import_calls));
-    row_add_number(ctx, &row, m->rewrite.line_count);
+    row_add_number(ctx, &row, rewrite->line_count);
     row_add(ctx, &row,
         prepared->edits.len > 0 ? edits_value(ctx, &prepared->edits) : JSValueMakeUndefined(ctx));
     return row_take(ctx, &row);
 }
 
+static int is_accepted(JSContextRef ctx, const struct buf *text)
+{
+    JSStringRef string = js_string_from_utf8(text->len > 0 ? text->data : "", text->len);
+    int accepted = JSCheckScriptSyntax(ctx, string, NULL, 1, NULL);
+
+    JSStringRelease(string);
+    return accepted;
+}
+
 /* A script that uses await as a name can be one only as it is: see script.h. */
 static int is_better_plain(JSContextRef ctx, const struct module *m, const struct prepared *source)
 {
-    JSStringRef wrapped, plain;
+    JSStringRef plain;
     int better;
 
-    if (!m->is_wrapped) {
+    if (!m->is_wrapped || is_accepted(ctx, &m->rewrite.text)) {
         return 0;
     }
-    wrapped = js_string_from_utf8(m->rewrite.text.data, m->rewrite.text.len);
     plain = js_string_from_utf8(source->text, source->len);
-    better = !JSCheckScriptSyntax(ctx, wrapped, NULL, 1, NULL) &&
-             JSCheckScriptSyntax(ctx, plain, NULL, 1, NULL);
-    JSStringRelease(wrapped);
+    better = JSCheckScriptSyntax(ctx, plain, NULL, 1, NULL);
     JSStringRelease(plain);
     return better;
 }
@@ -226,7 +237,7 @@ static int source_at(double index, struct source *ret)
 {
     const struct guest_module *module;
 
-    if (current == NULL || !(index >= MAIN_INDEX) || !(index < (double)current->module_count)) {
+    if (current == NULL || !(index >= MAIN_INDEX) || !(index < (double)module_count)) {
         return -1;
     }
     if (index < 0) {
@@ -237,7 +248,7 @@ static int source_at(double index, struct source *ret)
             .language = current->language};
         return 0;
     }
-    module = &current->modules[(size_t)index];
+    module = &modules[(size_t)index];
     *ret = (struct source){.name = module->name,
         .name_len = module->name_len,
         .text = module->source,
@@ -265,9 +276,6 @@ static int is_typescript(const struct source *source)
 /* The grammar knows decorators and JSX, which the engine does not. */
 static int is_refused(JSContextRef ctx, const struct module *m)
 {
-    JSStringRef text;
-    int refused;
-
     if (m->fault[0] != '\0') {
         return 1;
     }
@@ -276,10 +284,7 @@ static int is_refused(JSContextRef ctx, const struct module *m)
         memmem(m->rewrite.text.data, m->rewrite.text.len, "</", 2) == NULL) {
         return 0;
     }
-    text = js_string_from_utf8(m->rewrite.text.data, m->rewrite.text.len);
-    refused = !JSCheckScriptSyntax(ctx, text, NULL, 1, NULL);
-    JSStringRelease(text);
-    return refused;
+    return !is_accepted(ctx, &m->rewrite.text);
 }
 
 /* What readModule gives for a source read in a language; *ret_refused: the engine will not take it,
@@ -307,7 +312,7 @@ static JSValueRef read_as(JSContextRef ctx, const struct source *source, int typ
     }
     *ret_refused = typescript ? !prepared.had_types : r == 0 && is_refused(ctx, &module);
     value = r < 0 ? failure_value(ctx, READ_REFUSED, err.text, 0, 0)
-                  : module_value(ctx, &module, &prepared);
+                  : module_value(ctx, &module, &module.rewrite, &prepared);
     module_release(&module);
     prepared_release(&prepared);
     return value;
@@ -339,6 +344,81 @@ static JSValueRef native_read(JSContextRef ctx, JSObjectRef function, JSObjectRe
         typescript_is_likely(source.text, source.len)) {
         JSValueProtect(ctx, value);
         second = read_as(ctx, &source, 1, kind, flags, &refused);
+        JSValueUnprotect(ctx, value);
+        return refused ? value : second;
+    }
+    return value;
+}
+
+/* The text to evaluate: what a run would have when the engine refuses that, so that its error is
+ * the one to see. */
+static const struct rewrite *session_text(
+    JSContextRef ctx, const struct session_source *s, int accepted)
+{
+    if (!accepted || s->shape == SESSION_AS_IS ||
+        (s->module.has_errors && s->module.kind != MODULE_ES &&
+            !is_accepted(ctx, &s->rewrite.text))) {
+        return &s->module.rewrite;
+    }
+    return &s->rewrite;
+}
+
+/* read_as, for the source of an evaluation. */
+static JSValueRef read_session_as(
+    JSContextRef ctx, const struct source *source, int typescript, int *ret_refused)
+{
+    struct vial_error err = {0};
+    struct prepared prepared;
+    struct session_source session;
+    uint32_t line = 0;
+    JSValueRef value;
+    int accepted, r;
+
+    *ret_refused = 0;
+    if (code_prepare(source->text, source->len, typescript, &prepared, &line, &err) < 0) {
+        prepared_release(&prepared);
+        return failure_value(ctx, READ_FAULT, err.text, line, 0);
+    }
+    r = session_read(prepared.text, prepared.len, 0, &session, &err);
+    if (r == 0 && is_better_plain(ctx, &session.module, &prepared)) {
+        session_release(&session);
+        r = session_read(prepared.text, prepared.len, SESSION_NOT_WRAPPED, &session, &err);
+    }
+    accepted =
+        r == 0 && session.module.fault[0] == '\0' && is_accepted(ctx, &session.module.rewrite.text);
+    *ret_refused = typescript ? !prepared.had_types : r == 0 && !accepted;
+    value = r < 0 ? failure_value(ctx, READ_REFUSED, err.text, 0, 0)
+                  : module_value(
+                        ctx, &session.module, session_text(ctx, &session, accepted), &prepared);
+    session_release(&session);
+    prepared_release(&prepared);
+    return value;
+}
+
+/* readSession() */
+static JSValueRef native_read_session(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
+    size_t argc, const JSValueRef argv[], JSValueRef *exception)
+{
+    struct source source;
+    JSValueRef value, second;
+    int refused;
+
+    (void)function;
+    (void)self;
+    (void)argc;
+    (void)argv;
+    (void)exception;
+    if (source_at(MAIN_INDEX, &source) < 0) {
+        return JSValueMakeUndefined(ctx);
+    }
+    if (is_typescript(&source)) {
+        return read_session_as(ctx, &source, 1, &refused);
+    }
+    value = read_session_as(ctx, &source, 0, &refused);
+    if (refused && source.language == VIAL_LANGUAGE_AUTO &&
+        typescript_is_likely(source.text, source.len)) {
+        JSValueProtect(ctx, value);
+        second = read_session_as(ctx, &source, 1, &refused);
         JSValueUnprotect(ctx, value);
         return refused ? value : second;
     }
@@ -441,8 +521,9 @@ void js_modules_add(JSContextRef ctx, JSObjectRef native)
     static const struct {
         const char *name;
         JSObjectCallAsFunctionCallback function;
-    } natives[] = {{"readModule", native_read}, {"moduleSource", native_source},
-        {"resolveName", native_resolve}, {"evaluate", native_evaluate}};
+    } natives[] = {{"readModule", native_read}, {"readSession", native_read_session},
+        {"moduleSource", native_source}, {"resolveName", native_resolve},
+        {"evaluate", native_evaluate}};
 
     for (size_t i = 0; i < sizeof(natives) / sizeof(natives[0]); i++) {
         JSStringRef name = JSStringCreateWithUTF8CString(natives[i].name);
@@ -454,21 +535,56 @@ void js_modules_add(JSContextRef ctx, JSObjectRef native)
     }
 }
 
-void js_modules_begin(struct js_context *c, const struct guest_start *start)
+/* Whether a session has a module of that name. */
+static int is_gathered(const struct guest_module *module)
+{
+    for (size_t i = 0; i < module_count; i++) {
+        if (gathered[i].name_len == module->name_len &&
+            memcmp(gathered[i].name, module->name, module->name_len) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Adds the modules of an evaluation to those of its session. */
+static int gather(const struct guest_start *start)
+{
+    modules = gathered;
+    for (size_t i = 0; i < start->module_count; i++) {
+        if (is_gathered(&start->modules[i])) {
+            continue;
+        }
+        if (module_count == VIAL_MODULES_MAX) {
+            return -1;
+        }
+        gathered[module_count++] = start->modules[i];
+    }
+    return 0;
+}
+
+int js_modules_begin(struct js_context *c, const struct guest_start *start)
 {
     struct row row = {.count = 0};
     JSValueRef names, exception;
 
     current = start;
-    if (start->module_count == 0) {
-        return;
+    if (c->evaluation_count <= 1) {
+        modules = start->modules;
+        module_count = start->session != 0 ? 0 : start->module_count;
     }
-    for (size_t i = 0; i < start->module_count; i++) {
-        row_add(
-            c->ctx, &row, string_value(c->ctx, start->modules[i].name, start->modules[i].name_len));
+    if (start->session != 0 && gather(start) < 0) {
+        return -1;
+    }
+    if (start->module_count == 0) {
+        return 0;
+    }
+    for (size_t i = 0; i < module_count; i++) {
+        row_add(c->ctx, &row, string_value(c->ctx, modules[i].name, modules[i].name_len));
     }
     names = row_take(c->ctx, &row);
     (void)js_context_call(c, HOOK_MODULES, 1, &names, &exception);
+    return 0;
 }
 
 int js_modules_needed(const struct guest_start *start)
@@ -483,6 +599,11 @@ int js_modules_may_help(const struct guest_start *start)
 {
     return start->language == VIAL_LANGUAGE_AUTO &&
            typescript_is_likely(start->source, start->source_len);
+}
+
+JSValueRef js_modules_evaluate(struct js_context *c, JSValueRef *ret_exception)
+{
+    return js_context_call(c, HOOK_EVALUATE, 0, NULL, ret_exception);
 }
 
 JSValueRef js_modules_run(

@@ -10,11 +10,13 @@
 enum { EXIT_CODE_BITS = 255 };
 
 static const struct guest_start *current;
-static size_t stdin_at; /* so much of the standard input has been read */
+static struct guest_start first; /* current, in a session: a copy, which outlives its evaluation */
+static size_t stdin_at;          /* so much of the standard input has been read */
 
 void js_process_start(const struct guest_start *start)
 {
-    current = start;
+    first = *start;
+    current = start->session != 0 ? &first : start;
     stdin_at = 0;
 }
 

@@ -17,6 +17,7 @@
 #include "cell/js/process.h"
 #include "cell/js/tools.h"
 #include "code/script.h"
+#include "code/session.h"
 #include "wire/field.h"
 
 /* What hooks.state() says. */
@@ -35,6 +36,10 @@ enum {
     AT_FIRST_FRAME
 };
 enum { FRAMES_MAX = 50 }; /* the prelude cuts at the same number */
+
+/* Tasks that are run between two evaluations in one go: timers that are always due must not keep
+ * the next evaluation waiting. */
+enum { PUMP_TASKS_MAX = 100 };
 
 /* The run in progress, for functions that end it from inside. */
 static struct {
@@ -140,19 +145,21 @@ static JSValueRef edits_array(struct js_context *c, const struct rewrite *rewrit
     return JSObjectMakeArray(c->ctx, 3 * i, numbers, NULL);
 }
 
-static void begin(struct js_context *c, const struct guest_start *start, JSStringRef name,
+/* NULL, or what is wrong with the start. */
+static const char *begin(struct js_context *c, const struct guest_start *start, JSStringRef name,
     const struct rewrite *edits)
 {
     JSValueRef exception;
-    JSValueRef argv[4] = {
+    JSValueRef argv[5] = {
         JSValueMakeNumber(c->ctx, start->timers_max),
         JSValueMakeNumber(c->ctx, start->value_bytes_max),
         JSValueMakeString(c->ctx, name),
         edits != NULL ? edits_array(c, edits) : JSValueMakeUndefined(c->ctx),
+        JSValueMakeNumber(c->ctx, start->session),
     };
 
-    (void)js_context_call(c, HOOK_START, 4, argv, &exception);
-    js_modules_begin(c, start);
+    (void)js_context_call(c, HOOK_START, 5, argv, &exception);
+    return js_modules_begin(c, start) < 0 ? "the session has more modules than it may have" : NULL;
 }
 
 static JSValueRef input_from_json(struct js_context *c, const struct guest_start *start)
@@ -170,6 +177,23 @@ static void keep_bytes(void *bytes, void *context)
 {
     (void)bytes; /* the start message lives as long as the cell */
     (void)context;
+}
+
+/* What the host gave for names that the environment declares. */
+static int set_globals(struct js_context *c, const struct guest_start *start)
+{
+    JSStringRef text = js_string_from_utf8(start->globals, start->globals_len);
+    JSValueRef values = text != NULL ? JSValueMakeFromJSONString(c->ctx, text) : NULL;
+    JSValueRef exception = NULL;
+
+    if (text != NULL) {
+        JSStringRelease(text);
+    }
+    if (values == NULL || !JSValueIsObject(c->ctx, values)) {
+        return -1;
+    }
+    (void)js_context_call(c, HOOK_GLOBALS, 1, &values, &exception);
+    return exception == NULL ? 0 : -1;
 }
 
 static JSValueRef input_from_cbor(struct js_context *c, const struct guest_start *start)
@@ -190,6 +214,9 @@ static int set_input(struct js_context *c, const struct guest_start *start)
     JSStringRef name;
     JSValueRef value;
 
+    if (start->input == NULL && c->evaluation_count > 1) {
+        return 0; /* what an earlier evaluation was given */
+    }
     if (start->input == NULL) {
         value = JSValueMakeUndefined(c->ctx);
     } else {
@@ -221,7 +248,7 @@ static JSValueRef evaluate_wrapped(struct js_context *c, const struct guest_star
         source = js_string_from_utf8(wrapped.text.data, wrapped.text.len);
         if (JSCheckScriptSyntax(c->ctx, source, name, 1, NULL) ||
             !JSCheckScriptSyntax(c->ctx, plain, name, 1, NULL)) {
-            begin(c, start, name, &wrapped);
+            (void)begin(c, start, name, &wrapped); /* it went well before */
             value = JSEvaluateScript(c->ctx, source, NULL, name, 1, ret_exception);
         }
         JSStringRelease(source);
@@ -252,6 +279,31 @@ static JSValueRef evaluate_refused(struct js_context *c, const struct guest_star
     return value;
 }
 
+/* What the host asks of a session beside programs: to call a function that it was given, to let go
+ * of one, or how a name could go on. */
+static JSValueRef evaluate_special(
+    struct js_context *c, const struct guest_start *start, JSValueRef *ret_exception)
+{
+    JSValueRef argv[2] = {
+        JSValueMakeNumber(c->ctx, start->function != 0 ? start->function : start->release)};
+    enum js_hook hook = start->function != 0  ? HOOK_CALL
+                        : start->release != 0 ? HOOK_RELEASE
+                                              : HOOK_COMPLETE;
+    JSStringRef text;
+
+    if (hook == HOOK_CALL) {
+        argv[1] = start->input != NULL ? input_from_json(c, start) : NULL;
+        if (argv[1] == NULL) {
+            argv[1] = JSObjectMakeArray(c->ctx, 0, NULL, NULL);
+        }
+    } else if (hook == HOOK_COMPLETE) {
+        text = js_string_from_utf8(start->source, start->source_len);
+        argv[0] = JSValueMakeString(c->ctx, text);
+        JSStringRelease(text);
+    }
+    return js_context_call(c, hook, hook == HOOK_CALL ? 2 : 1, argv, ret_exception);
+}
+
 /* Evaluates the source. A source with the word await is parsed first, because the engine takes
  * `await (x)` in a script for a call of a function of that name. All else is looked at only when
  * the engine refuses the source. */
@@ -263,6 +315,12 @@ static JSValueRef evaluate(struct js_context *c, const struct guest_start *start
     int refused;
 
     *ret_exception = NULL;
+    if (start->function != 0 || start->release != 0 || start->complete != 0) {
+        return evaluate_special(c, start, ret_exception);
+    }
+    if (start->session != SESSION_NONE) {
+        return js_modules_evaluate(c, ret_exception);
+    }
     if (js_modules_needed(start)) {
         return js_modules_run(c, start, ret_exception);
     }
@@ -298,10 +356,11 @@ static JSValueRef native_evaluate(JSContextRef ctx, JSObjectRef function, JSObje
     return value != NULL ? value : JSValueMakeUndefined(ctx);
 }
 
-/* A program that names none of these has no process.nextTick at hand. */
+/* A program that names none of these has no process.nextTick at hand; an evaluation may have it
+ * from an earlier one. */
 static int may_have_ticks(const struct guest_start *start)
 {
-    return memmem(start->source, start->source_len, "process", 7) != NULL ||
+    return start->session != 0 || memmem(start->source, start->source_len, "process", 7) != NULL ||
            memmem(start->source, start->source_len, "require", 7) != NULL ||
            memmem(start->source, start->source_len, "import", 6) != NULL;
 }
@@ -314,11 +373,6 @@ static JSValueRef enter(struct js_context *c, JSValueRef *ret_exception)
     return *ret_exception == NULL ? value : NULL;
 }
 
-static int start_has_tools(void)
-{
-    return running.start->tools_count > 0;
-}
-
 /* Runs tasks until there is a value (NULL) or something thrown. */
 static JSValueRef turn_loop(struct js_context *c, JSValueRef completion)
 {
@@ -327,7 +381,7 @@ static JSValueRef turn_loop(struct js_context *c, JSValueRef completion)
     double n;
 
     for (;;) {
-        if (exception != NULL) {
+        if (exception != NULL || interrupt_happened()) {
             return exception;
         }
         n = JSValueToNumber(c->ctx, state, NULL);
@@ -340,7 +394,7 @@ static JSValueRef turn_loop(struct js_context *c, JSValueRef completion)
         }
         if (n == STATE_CALLS) {
             exception = js_tools_take(c, UINT64_MAX);
-        } else if (n > 0 || start_has_tools()) {
+        } else if (n > 0 || js_tools_exist()) {
             exception = js_tools_take(c, n > 0 ? clock_now_us() + (uint64_t)(n * 1000) + 1 : 0);
         }
         if (exception == NULL && n != STATE_CALLS) {
@@ -410,31 +464,104 @@ void js_run_nothing(struct js_context *c)
     JSValueRef two = JSValueMakeNumber(c->ctx, 2);
     JSValueRef exception;
 
-    begin(c, &start, name, NULL);
+    (void)begin(c, &start, name, NULL);
     (void)js_context_call(c, HOOK_COMPLETED, 1, &two, &exception);
     (void)js_context_call(c, HOOK_VALUE, 0, NULL, &exception);
     (void)js_context_call(c, HOOK_EXIT, 1, &two, &exception);
     JSStringRelease(name);
 }
 
+double js_run_pump(struct js_context *c)
+{
+    JSValueRef exception, delay;
+    double ms = 0;
+
+    for (unsigned i = 0; i < PUMP_TASKS_MAX && ms == 0; i++) {
+        delay = js_context_call(c, HOOK_PUMP, 0, NULL, &exception);
+        ms = exception == NULL ? JSValueToNumber(c->ctx, delay, NULL) : -1;
+    }
+    return ms;
+}
+
+/* Gets a run or an evaluation ready. NULL, or why it cannot be. */
+static const char *prepare(struct js_context *c, const struct guest_start *start, JSStringRef name)
+{
+    const char *why;
+
+    c->evaluation_count = start->session != 0 ? c->evaluation_count + 1 : 0;
+    if (c->evaluation_count <= 1) {
+        js_process_start(start);
+    }
+    if (start->session == SESSION_ENV) { /* arguments and standard input are the run's own */
+        js_process_start(start);
+    }
+    js_files_start(start);
+    why = begin(c, start, name, NULL);
+    js_tools_begin(c, start);
+    if (why == NULL && start->function == 0 && set_input(c, start) < 0) {
+        why = "the input is nothing that the engine takes";
+    }
+    if (why == NULL && start->globals != NULL && set_globals(c, start) < 0) {
+        why = "the globals are nothing that the engine takes";
+    }
+    return why;
+}
+
+/* A program whose value is what its function main returns. NULL, or why it is none; text is the
+ * program with a call of it, and lives as long as the run. */
+static const char *add_main(const struct guest_start *start, struct guest_start *ret)
+{
+    static const char call[] = "\n;__return(main())";
+    static struct buf text = {.max = SIZE_MAX / 4};
+    struct session_source read;
+    int found = 0, known;
+    size_t i, len;
+
+    known = session_read(start->source, start->source_len, 0, &read, NULL) == 0 &&
+            !read.module.has_errors;
+    for (i = 0; known && !found && i < session_name_count(&read); i++) {
+        const char *name = session_name(&read, i, &len);
+
+        found = len == 4 && memcmp(name, "main", 4) == 0;
+    }
+    session_release(&read);
+    if (known && !found) {
+        return "the program has no function main: write `async function main() { ... }` and return "
+               "the value from it";
+    }
+    buf_clear(&text);
+    if (buf_add(&text, start->source, start->source_len, NULL) < 0 ||
+        buf_add(&text, call, sizeof(call), NULL) < 0) {
+        _exit(1);
+    }
+    *ret = *start;
+    ret->source = text.data;
+    ret->source_len = text.len - 1;
+    return NULL;
+}
+
 void js_run(struct js_context *c, const struct guest_start *start, struct buf *result)
 {
     JSStringRef name = js_string_from_utf8(start->name, start->name_len);
     JSValueRef thrown = NULL;
+    struct guest_start with_main;
+    const char *why = NULL;
     JSValueRef value;
 
+    if (start->entry_is_main) {
+        why = add_main(start, &with_main);
+        start = why == NULL ? &with_main : start;
+    }
     running.context = c;
     running.start = start;
     running.name = name;
     running.result = result;
-    js_process_start(start);
-    js_files_start(start);
-    begin(c, start, name, NULL);
-    js_tools_begin(c, start);
+    if (why == NULL) {
+        why = prepare(c, start, name);
+    }
     put_u32(result, FIELD_OUTCOME, OUTCOME_OK);
-    if (set_input(c, start) < 0) {
-        JSStringRef text =
-            JSStringCreateWithUTF8CString("the input is nothing that the engine takes");
+    if (why != NULL) {
+        JSStringRef text = JSStringCreateWithUTF8CString(why);
 
         fail(c, JSValueMakeString(c->ctx, text), result);
         JSStringRelease(text);
@@ -442,10 +569,16 @@ void js_run(struct js_context *c, const struct guest_start *start, struct buf *r
         return;
     }
     value = may_have_ticks(start) ? enter(c, &thrown) : evaluate(c, start, name, &thrown);
-    if (value != NULL) {
+    if (value != NULL && !interrupt_happened()) {
         thrown = turn_loop(c, value);
     }
-    thrown = say_exit(c, thrown, result);
+    if (interrupt_happened()) { /* nothing more may be asked of the engine */
+        JSStringRelease(name);
+        return;
+    }
+    if (start->session != SESSION_EVAL) { /* a session ends with its cell */
+        thrown = say_exit(c, thrown, result);
+    }
     /* As text any value can be shown; for a program it may be refused. */
     if (thrown == NULL && start->want_text) {
         thrown = add_value(c, HOOK_TEXT, FIELD_TEXT, result);

@@ -8,8 +8,15 @@
 /* Calls our own functions in a context as a run does, without evaluating anything in it. */
 void js_run_nothing(struct js_context *c);
 
-/* Evaluates, turns the event loop, and adds the fields of the RESULT. */
+/* Evaluates, turns the event loop, and adds the fields of the RESULT. With start->session this is
+ * an evaluation: it can be called again in the same context, and begins where the last one ended.
+ */
 void js_run(struct js_context *c, const struct guest_start *start, struct buf *result);
+
+/* Between the evaluations of a session: runs what is due of the timers that are left. How many
+ * milliseconds there are until the next one is due, 0 when there was more than one call should do,
+ * or -1 when none waits. */
+double js_run_pump(struct js_context *c);
 
 /* Ends the run at once, from a function that the guest called: with this exit code, or, when thrown
  * is not NULL, as if that had been thrown and not caught. */

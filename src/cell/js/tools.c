@@ -13,6 +13,7 @@
 enum { ARGS_KEEP_BYTES = 65536 }; /* a larger buffer is given back after the call is sent */
 
 static uint32_t call_bytes_max;
+static int exist;
 static struct buf args = {.max = SIZE_MAX / 4};
 
 /* (tool, value): value is JSON text or CBOR bytes. The number of the call; the call of one that is
@@ -144,15 +145,23 @@ void js_tools_begin(struct js_context *c, const struct guest_start *start)
     size_t at = 0;
 
     call_bytes_max = start->call_bytes_max;
+    if (call_bytes_max > 0) {
+        calls_begin(call_bytes_max);
+    }
     if (start->tools_count == 0) {
         return;
     }
-    calls_begin(call_bytes_max);
+    exist = 1;
     while (field_next(start->fields, start->fields_len, &at, &f) == 1) {
         if (f.tag == FIELD_TOOL) {
             provide(c, index++, &f);
         }
     }
+}
+
+int js_tools_exist(void)
+{
+    return exist;
 }
 
 JSValueRef js_tools_take(struct js_context *c, uint64_t until_us)

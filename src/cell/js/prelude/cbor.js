@@ -4,7 +4,7 @@
  *   Uint8Array  byte string          other typed arrays   tags of RFC 8746, little-endian
  *   Date        tag 1, or 0 where that is not exact       URL      tag 32
  *   Map         tag 259              Set   tag 258            RegExp   tag 21066
- *   Error, ArrayBuffer, sparse array tag 27 [type name, ...]
+ *   Error, ArrayBuffer, sparse array, Function   tag 27 [type name, ...]
  *
  * The encoder runs after the guest and walks what the guest has made: it reads through descriptors,
  * recognises objects by their nature, and runs nothing of the guest's but accessors and toJSON. The
@@ -183,10 +183,21 @@ function cborValue(value, depth) {
     case "symbol":
         return refuse(depth, "a symbol", "use its description");
     case "function":
-        return refuse(depth, "a function", "call it and return the result");
+        return cborFunction(value, depth);
     default:
         return value === null ? cborSimple(CBOR_NULL) : cborObject(value, depth, true);
     }
+}
+
+/* In a session a function stays where it is, and the host gets a number to call it by. */
+function cborFunction(value, depth) {
+    if (evaluationCount === 0) {
+        return refuse(depth, "a function", "call it and return the result");
+    }
+    cborHead(CBOR_TAG, TAG_OBJECT);
+    cborHead(CBOR_ARRAY, 2);
+    cborText("Function");
+    return cborNumber(keepFunction(value, depth > 0 ? pathParents[depth - 1] : undefined));
 }
 
 function cborObject(value, depth, askToJson) {
@@ -205,7 +216,7 @@ function cborObject(value, depth, askToJson) {
             "levels, which cannot cross to the host; return a flatter value");
     }
     if (typeof target === "function") { /* behind a proxy */
-        return refuse(depth, "a function", "call it and return the result");
+        return cborFunction(value, depth);
     }
     if (askToJson && typedArrayName(target) === undefined) { /* bytes are bytes, a Buffer's too */
         const toJson = ownToJson(target);
@@ -587,6 +598,9 @@ function decodeObject() {
     }
     if (type === "Array") {
         return decodeSparse();
+    }
+    if (type === "Function") {
+        return keptFunction(decodeValue());
     }
     const name = decodeValue();
     const message = decodeValue();

@@ -34,16 +34,63 @@ const MODULE_MARK = "@vial:"; /* between the function and the name of a module *
 const EVAL_FUNCTION = "eval code";
 const FUNCTION_BODY = "anonymous";
 
-let sourceName = "";
+let sourceName = ""; /* of the program, or of this evaluation */
+let sourceUrl = ""; /* and what the engine knows it by */
 
 /* What was inserted into each source, by the name of the module, "" being the program itself: lists
  * of line, column and length. A source may have gone through two hands, the later one first. */
 let sources = new MapClass();
 
+/* The name that the program has there. That of an evaluation in a session is eval:NUMBER:NAME, which
+ * no module can be called: two evaluations may have one name. */
+let currentFile = "";
+const EVALUATION_PREFIX = "eval:";
+let evaluationCount = 0; /* 0: this is an ordinary run */
+
+/* Evaluations whose insertions are remembered. Functions of older ones are shown without columns. */
+const EVALUATIONS_KEPT_MAX = 1000;
+let evaluationFiles = makeList();
+
 function setSource(name, insertions) {
     sourceName = name;
+    sourceUrl = name;
+    currentFile = "";
+    evaluationCount = 0;
+    evaluationFiles = makeList();
     sources = new MapClass();
     addSource("", insertions, POSITION_MAX, undefined);
+}
+
+function setEvaluation(name) {
+    evaluationCount++;
+    sourceName = name === "" ? `eval-${evaluationCount}.js` : name;
+    currentFile = `${EVALUATION_PREFIX}${evaluationCount}:${sourceName}`;
+    sourceUrl = `${PRELUDE_SOURCE_PREFIX}${currentFile}`;
+    addSource(currentFile, undefined, POSITION_MAX, undefined);
+    const slot = evaluationCount % EVALUATIONS_KEPT_MAX;
+    if (evaluationFiles[slot] !== undefined) {
+        mapDelete(sources, evaluationFiles[slot]);
+    }
+    evaluationFiles[slot] = currentFile;
+}
+
+/* True for the program or an evaluation, false for a module. */
+function isProgram(file) {
+    return file === "" || stringStartsWith(file, EVALUATION_PREFIX);
+}
+
+/* How a stack trace calls a source. */
+function shownFile(file) {
+    if (file === "") {
+        return sourceName;
+    }
+    return stringStartsWith(file, EVALUATION_PREFIX)
+        ? stringSlice(file, stringIndexOf(file, ":", EVALUATION_PREFIX.length) + 1) : file;
+}
+
+/* How a result calls it: the program itself has no name there. */
+function reportedFile(file) {
+    return file === currentFile ? "" : shownFile(file);
 }
 
 function addSource(file, insertions, lines, earlier) {
@@ -131,13 +178,15 @@ function parseFrame(text) {
     let file = "";
     let fn;
     const moduleAt = stringLastIndexOf(rest, MODULE_MARK);
-    if (stringEndsWith(rest, `@${sourceName}`)) {
+    const moduleFile = moduleAt === -1 ? "" : stringSlice(rest, moduleAt + MODULE_MARK.length);
+    if (stringEndsWith(rest, `@${sourceUrl}`)) {
         source = sourceName;
-        fn = stringSlice(rest, 0, rest.length - sourceName.length - 1);
-    } else if (moduleAt !== -1 && mapGet(sources,
-        stringSlice(rest, moduleAt + MODULE_MARK.length)) !== undefined) {
-        file = stringSlice(rest, moduleAt + MODULE_MARK.length);
-        source = file;
+        file = currentFile;
+        fn = stringSlice(rest, 0, rest.length - sourceUrl.length - 1);
+    } else if (moduleAt !== -1 && (mapGet(sources, moduleFile) !== undefined ||
+        (isProgram(moduleFile) && moduleFile !== ""))) {
+        file = moduleFile;
+        source = shownFile(file);
         fn = stringSlice(rest, 0, moduleAt);
     } else {
         const at = stringLastIndexOf(rest, "@");
@@ -155,7 +204,7 @@ function parseFrame(text) {
         if (!isTop && isInHead(file, line, column)) {
             return undefined;
         }
-        column = originalColumn(file, line, column);
+        column = mapGet(sources, file) === undefined ? 0 : originalColumn(file, line, column);
     }
     return {
         __proto__: null,
@@ -225,7 +274,8 @@ function framesText(frames, columns) {
     let text = "";
     for (let i = 0; i < frames.length; i++) {
         const { fn, source, line, column } = frames[i];
-        const place = line > 0 ? `${source}:${line}:${column}` : source;
+        const position = column > 0 ? `${line}:${column}` : `${line}`;
+        const place = line > 0 ? `${source}:${position}` : source;
         if (fn === "" || fn === "async ") {
             text += `${indent}${fn}${place}`;
         } else {
@@ -298,7 +348,7 @@ function ownStackText(error, columns) {
     if (isNoted || frames.length === 0) {
         const { file, line, column } = placeOf(error, frames);
         text += line > 0 ? `\n${stringRepeat(" ", columns)}    at ` +
-            `${file === "" ? sourceName : file}:${line}${column > 0 ? `:${column}` : ""}` : "";
+            `${shownFile(file)}:${line}${column > 0 ? `:${column}` : ""}` : "";
     }
     return text + framesText(frames, columns);
 }
@@ -403,7 +453,7 @@ function isNearMiss(given, wanted) {
 /* Where the error arose: its first frame in the program itself. A program that does not parse has
  * no frames; for it the engine notes the line (counted from 1, no column) on the SyntaxError. */
 function placeOf(error, frames) {
-    const place = { __proto__: null, file: "", line: 0, column: 0 };
+    const place = { __proto__: null, file: currentFile, line: 0, column: 0 };
     const noted = weakMapGet(notedErrors, error);
     if (noted !== undefined && noted.place !== undefined) {
         const { file, line, column } = noted.place;
@@ -421,7 +471,7 @@ function placeOf(error, frames) {
         }
     }
     const line = ownData(error, "line");
-    if (typeof line === "number" && line >= 1 && ownData(error, "sourceURL") === sourceName) {
+    if (typeof line === "number" && line >= 1 && ownData(error, "sourceURL") === sourceUrl) {
         place.line = floor(min(line, POSITION_MAX)); /* the column is that of whoever asked */
     }
     return place;
@@ -453,13 +503,13 @@ function describeThrown(value) {
     out[4] = place.column;
     const noted = weakMapGet(notedErrors, error);
     out[5] = noted !== undefined && noted.hint !== "" ? noted.hint : hintFor(out[0], out[1]);
-    out[6] = place.file;
+    out[6] = reportedFile(place.file);
     out[7] = frames.length;
     for (let i = 0; i < frames.length; i++) {
         out[8 + 4 * i] = frames[i].fn;
         out[9 + 4 * i] = frames[i].line;
         out[10 + 4 * i] = frames[i].column;
-        out[11 + 4 * i] = frames[i].file;
+        out[11 + 4 * i] = reportedFile(frames[i].file);
     }
     return out;
 }

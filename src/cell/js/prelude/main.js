@@ -8,9 +8,14 @@
  *   3. else: when no timer, no immediate and no call of a tool is left;
  *
  * or at once when an error is nobody's business: an exception out of a task, which C sees itself,
- * or a rejection without a handler. */
+ * or a rejection without a handler. For the evaluations of a session, which are like runs in most
+ * things, session.js decides instead. */
 
 let isIdleSaid = false; /* those who wait for that have been told that nothing is left to do */
+
+/* What hooks.start is told about the process: enum session_kind of C. */
+const SESSION_EVAL = 1;
+const SESSION_ENV = 2;
 
 const STATE_FINISHED = -1;
 const STATE_FAILED = -2;
@@ -95,6 +100,9 @@ function adoptValue(value) {
 }
 
 function runState() {
+    if (evaluationCount > 0 && !isEnvironmentRun) {
+        return evaluationState();
+    }
     if (hasFailed) {
         return STATE_FAILED;
     }
@@ -169,8 +177,14 @@ function resetAll(timers, bytes, name, insertions) {
 const hooks = {
     __proto__: null,
 
-    start(timers, bytes, name, insertions) {
-        resetAll(timers, bytes, name, insertions);
+    start(timers, bytes, name, insertions, isSession) {
+        if (isSession === SESSION_EVAL) {
+            startEvaluation(timers, bytes, name);
+        } else if (isSession === SESSION_ENV) {
+            startEnvironmentRun(timers, bytes, name);
+        } else {
+            resetAll(timers, bytes, name, insertions);
+        }
     },
 
     /* A promise settles only after this call has returned, so C is sent round the loop once. */
@@ -194,7 +208,11 @@ const hooks = {
         if (taskCount > 0) { /* what was found to do may be done in this very turn */
             isIdleSaid = false;
         }
-        runTask();
+        if (evaluationCount > 0 && !isEnvironmentRun) {
+            turnEvaluation();
+        } else {
+            runTask();
+        }
     },
 
     state() {
@@ -213,7 +231,7 @@ const hooks = {
     },
 
     unhandled(promise, reason) {
-        recordFailure(reason);
+        recordUncaught(reason);
     },
 
     value() {
@@ -250,6 +268,38 @@ const hooks = {
 
     answer(id, kind, value) {
         takeAnswer(id, kind, value);
+    },
+
+    evaluate() {
+        return runEvaluation();
+    },
+
+    pump() {
+        return pumpSession();
+    },
+
+    globals(values) {
+        const names = objectKeys(values);
+        for (let i = 0; i < names.length; i++) {
+            defineHidden(globalThis, names[i], values[names[i]]);
+        }
+    },
+
+    call(number, args) {
+        return callFunction(number, args);
+    },
+
+    release(number) {
+        releaseFunction(number);
+    },
+
+    complete(text) {
+        return completions(text);
+    },
+
+    repair() {
+        repairTimers();
+        dropCalls();
     },
 
     warm() {

@@ -10,7 +10,7 @@
  * no power over anything but the guest's own modules. */
 
 const {
-    readModule: nativeReadModule, moduleSource: nativeModuleSource,
+    readModule: nativeReadModule, readSession: nativeReadSession, moduleSource: nativeModuleSource,
     resolveName: nativeResolveName, evaluate: nativeEvaluate,
 } = native;
 const { preventExtensions } = Reflect;
@@ -74,6 +74,7 @@ const SPECIFIER_UNITS_MAX = 200; /* likewise */
 
 const URL_PREFIX = "vial:";
 const HOME_PATH = "/home/vial/";
+const SESSION_FILE = "session.js"; /* what a session would be if it were a file there */
 const { encodeURI: encodeUri } = globalThis;
 const JSON_SUFFIX = ".json";
 const NODE_PREFIX = "node:";
@@ -207,6 +208,7 @@ function makeRecord(name, kind, index) {
         kind,
         index,
         isMain: false,
+        file: name, /* as errors know it; the program's is empty */
         url: URL_PREFIX + name,
         isAsync: false,
         text: "",
@@ -259,7 +261,7 @@ function evaluateText(text, url, file) {
     } catch (error) {
         const target = errorOf(error);
         if (target !== undefined && ownData(target, "sourceURL") === url &&
-            (file !== "" || parseFrames(ownData(target, "stack")).length === 0)) {
+            (!isProgram(file) || parseFrames(ownData(target, "stack")).length === 0)) {
             /* It may be found at what stands behind the source. */
             const line = min(ownData(target, "line"), mapGet(sources, file).lines);
             noteError(target, makePlace(file, line, 0), "");
@@ -277,7 +279,7 @@ function takeRead(record, read) {
     record.kind = read[0];
     record.isAsync = read[1];
     record.text = read[2];
-    addSource(record.isMain ? "" : record.name, read[3], read[8], read[9]);
+    addSource(record.file, read[3], read[8], read[9]);
     if (record.kind === KIND_ES) {
         record.requestRows = read[4];
         record.importRows = read[5];
@@ -304,7 +306,7 @@ function indexExports(record) {
         if (mapGet(record.exports, rows[i + 2]) !== undefined) {
             throw moduleError(SyntaxErrorClass, "",
                 `Cannot export a duplicate name '${cutText(rows[i + 2], SPECIFIER_UNITS_MAX)}'`,
-                makePlace(record.isMain ? "" : record.name, rows[i + 5], rows[i + 6]), "");
+                makePlace(record.file, rows[i + 5], rows[i + 6]), "");
         }
         mapSet(record.exports, rows[i + 2], i);
     }
@@ -400,7 +402,7 @@ function findRequests(record) {
     const rows = record.requestRows;
     const requests = makeList();
     for (let i = 0; i < rows.length; i += REQUEST_LENGTH) {
-        const place = makePlace(record.isMain ? "" : record.name, rows[i + 2], rows[i + 3]);
+        const place = makePlace(record.file, rows[i + 2], rows[i + 3]);
         requests[requests.length] = importRecord(rows[i], referrerOf(record), rows[i + 1], place);
     }
     record.requests = requests;
@@ -530,8 +532,7 @@ function exportHint(record, name) {
 
 function placeOfRequest(record, request) {
     const at = request * REQUEST_LENGTH;
-    return makePlace(record.isMain ? "" : record.name, record.requestRows[at + 2],
-        record.requestRows[at + 3]);
+    return makePlace(record.file, record.requestRows[at + 2], record.requestRows[at + 3]);
 }
 
 /* The binding of a name in what a module asks for. Throws when there can be none. */

@@ -23,7 +23,7 @@ function modulePath(name) {
 }
 
 function mainPath() {
-    return HOME_PATH + stringSlice(sourceName, stringLastIndexOf(sourceName, "/") + 1);
+    return evaluationCount > 0 ? HOME_PATH + SESSION_FILE : HOME_PATH + stringSlice(sourceName, stringLastIndexOf(sourceName, "/") + 1);
 }
 
 const unusualInPaths = /[^\w.\-/~!$&'()*+,;=:@[\]]/;
@@ -49,10 +49,6 @@ function makeRegister(record) {
 
 const giveBack = (value) => value;
 
-function fileOf(record) {
-    return record.isMain ? "" : record.name;
-}
-
 /* True when constants will do for what a module imports: all of it has its final value. */
 function hasFinalImports(record) {
     const { requests, bindings } = record;
@@ -76,7 +72,7 @@ function hasFinalImports(record) {
 function instantiateExact(record) {
     const flags = READ_EXACT | (record.isMain ? READ_MAIN : 0);
     const { importRows, bindings, url } = record;
-    const file = fileOf(record);
+    const { file } = record;
     const env = { __proto__: null };
     if (importRows.length > 0) {
         evaluateText(record.text, url, file); /* finds names that are declared twice */
@@ -127,7 +123,7 @@ function startModule(record) {
     for (let i = 0; i < bindings.length; i++) {
         values[i] = readBinding(bindings[i]);
     }
-    const main = evaluateText(record.text, record.url, fileOf(record));
+    const main = evaluateText(record.text, record.url, record.file);
     record.text = "";
     return apply(main, undefined,
         [makeRegister(record), values, makeImport(record), makeMeta(record)]);
@@ -553,13 +549,13 @@ function runScript(read) {
         defineHidden(globalThis, "vial$i", makeImport(undefined));
     }
     addSource("", read[3], read[8], read[9]);
-    return evaluateText(read[2], sourceName, "");
+    return evaluateText(read[2], sourceUrl, "");
 }
 
 /* A program that is too much to be read may still be a script. */
 function runUnread(why) {
     try {
-        return evaluateText(nativeModuleSource(MAIN_INDEX), sourceName, "");
+        return evaluateText(nativeModuleSource(MAIN_INDEX), sourceUrl, currentFile);
     } catch (error) {
         const target = errorOf(error);
         if (target !== undefined && shownName(target) === "SyntaxError") {
@@ -592,9 +588,15 @@ function runMain(kind) {
     deleteProperty(globalThis, "__dirname");
     const record = makeRecord(sourceName, KIND_ES, MAIN_INDEX);
     record.isMain = true;
+    record.file = "";
     mainRecord = record;
     takeRead(record, read);
     record.url = sourceName;
+    return runRecord(record, mainValue);
+}
+
+/* Runs a program and all that it asks for; what valueOf makes of it, or a promise of that. */
+function runRecord(record, valueOf) {
     loadGraph(record);
     linkGraph(record);
     let state = 0;
@@ -611,14 +613,14 @@ function runMain(kind) {
         throw failure;
     }
     if (state === 1) {
-        return mainValue(record);
+        return valueOf(record);
     }
     return new PromiseClass((resolve, reject) => {
         settle = () => {
             if (state === 2) {
                 reject(failure);
             } else {
-                resolve(mainValue(record));
+                resolve(valueOf(record));
             }
         };
     });

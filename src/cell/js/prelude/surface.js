@@ -127,7 +127,7 @@ const surfaceTools = {
     console: guestConsole,
     createRequire: () => makeRequire(undefined),
     es: { __proto__: null }, /* the names of the language, as they were */
-    fail: recordFailure,
+    fail: recordUncaught,
     formatArguments,
     g: ownGlobals,
     inspect: guestInspect,

@@ -38,6 +38,7 @@ let tasksById = new MapClass(); /* only tasks whose number the guest has asked f
 let batch = makeList(); /* the immediates of this round */
 let batchNext = 0;
 let upcoming = makeList(); /* the immediates of the next round */
+let taskEvaluation = 0; /* the evaluation of a session that the last task was made in */
 let roundStart = -1; /* timers due by then run before the next batch; -1 between rounds */
 
 function resetTimers(max) {
@@ -53,7 +54,49 @@ function resetTimers(max) {
     batch = makeList();
     batchNext = 0;
     upcoming = makeList();
+    taskEvaluation = 0;
     roundStart = -1;
+}
+
+/* None of the tasks that wait keeps a run alive any more. */
+function unrefTasks() {
+    for (let i = 0; i < heapCount; i++) {
+        setTaskRef(heap[i], false);
+    }
+    for (let i = batchNext; i < batch.length; i++) {
+        setTaskRef(batch[i], false);
+    }
+    for (let i = 0; i < upcoming.length; i++) {
+        setTaskRef(upcoming[i], false);
+    }
+}
+
+/* A program was stopped wherever it was, perhaps while it changed the heap: what is in there is put in order
+ * again, and what was just being moved is lost. */
+function repairTimers() {
+    const old = heap;
+    const count = old.length;
+    const queues = [batch, upcoming];
+    heap = makeList();
+    heapCount = 0;
+    taskCount = 0;
+    refCount = 0;
+    for (let i = 0; i < count; i++) {
+        const task = old[i];
+        if (task !== undefined && task.waits && task.slot >= 0) {
+            task.slot = -1; /* each once */
+            heapPlace(task, heapCount, heapCount + 1);
+            taskCount++;
+            refCount += task.hasRef ? 1 : 0;
+        }
+    }
+    for (let q = 0; q < 2; q++) {
+        for (let i = q === 0 ? batchNext : 0; i < queues[q].length; i++) {
+            const task = queues[q][i];
+            taskCount += task !== undefined && task.waits ? 1 : 0;
+            refCount += task !== undefined && task.waits && task.hasRef ? 1 : 0;
+        }
+    }
 }
 
 function coarseNow() {
@@ -157,6 +200,7 @@ function makeTask(callback, args) {
         callback: wrapCallback(callback),
         args,
         delay: 0,
+        evaluation: taskEvaluation,
         due: 0,
         handle: undefined,
         hasRef: true,
@@ -349,7 +393,7 @@ const guestTimers = {
             try {
                 wrapped();
             } catch (error) {
-                recordFailure(error);
+                recordUncaught(error);
             }
         });
     },
@@ -408,6 +452,7 @@ function runTask() {
     if (task === undefined) {
         return;
     }
+    taskEvaluation = task.evaluation;
     if (!task.repeats) {
         endWaiting(task);
         mapDelete(tasksById, task.id);

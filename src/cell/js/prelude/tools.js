@@ -112,8 +112,7 @@ function inputOf(tool, args) {
 
 function toolText(tool, args) {
     const input = inputOf(tool, args);
-    unitsSoFar = 0;
-    if (isPlain(input)) {
+    if (isJson(input)) {
         return jsonStringify(input);
     }
     if ((tool.bits & TOOL_VALUES) !== 0) {
@@ -212,6 +211,24 @@ function takeAnswer(id, kind, value) {
     } else {
         deferred.resolve(kind === ANSWER_CBOR ? decodeCbor(value) : value);
     }
+}
+
+/* Another program begins in this process, or this process is a copy: nobody answers any more. */
+function dropCalls() {
+    if (pendingCount === 0) {
+        return;
+    }
+    const dropped = pendingCalls;
+    pendingCalls = new MapClass();
+    pendingCount = 0;
+    mapForEach(dropped, (deferred) => {
+        promiseThen(deferred.promise, undefined, () => {}); /* nobody needs to handle it */
+        deferred.reject(toolError(deferred.trace, {
+            __proto__: null, name: "AbortError",
+            message: "the program that made this call was over before the answer came",
+            fields: undefined,
+        }));
+    });
 }
 
 const HINT_NAMES_MAX = 5;

@@ -196,13 +196,18 @@ function utf8Length(text) {
 
 /* A value that is not undefined as the host gets it: JSON text, or CBOR in a Uint8Array. Throws when
  * it cannot cross. */
+/* True when JSON says all there is to say about it, and nothing that a guest has put onto a
+ * prototype gets into it. */
+function isJson(value) {
+    unitsSoFar = 0;
+    return (!isObject(value) || (hasOnlyKeys(ObjectPrototype, objectPrototypeKeys) &&
+        hasOnlyKeys(ArrayPrototype, arrayPrototypeKeys))) && isPlain(value);
+}
+
 function valueToHost(value) {
     pathKeys = makeList();
     pathParents = makeList();
-    unitsSoFar = 0;
-    const isPristine = !isObject(value) || (hasOnlyKeys(ObjectPrototype, objectPrototypeKeys) &&
-        hasOnlyKeys(ArrayPrototype, arrayPrototypeKeys));
-    if (!isPristine || !isPlain(value)) {
+    if (!isJson(value)) {
         const bytes = encodeCbor(value);
         pathParents = makeList();
         return bytes;
