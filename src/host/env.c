@@ -20,9 +20,8 @@
 enum {
     SHRINK_US = 60 * 1000 * 1000, /* unused for so long it keeps one cell less */
     START_WAIT_US = 100 * 1000,   /* how often one looks who waits for another to start it */
-    PREFIX_WALL_MS = 30000,       /* a prefix may load a large library */
-    PREFIX_CPU_MS = 30000,
-    ENVS_UP_MAX = 60, /* below the families that an engine keeps for them */
+    PREFIX_MS = 10000,            /* a prefix may load a large library, but somebody waits for it */
+    ENVS_UP_MAX = 60,             /* below the families that an engine keeps for them */
 };
 
 /* ---- for the keeper and the pool ---- */
@@ -193,7 +192,7 @@ static int run_prefix(struct vial_env *env, struct vial_session *origin, struct 
 {
     const struct document *d = env->document;
     struct vial_request q = VIAL_REQUEST_INIT;
-    struct vial_limits limits = d->limits_max;
+    struct vial_limits limits = d->limits;
     struct vial_module *modules = NULL;
     struct vial_file *files = NULL;
     struct vial_run *run = NULL;
@@ -216,8 +215,7 @@ static int run_prefix(struct vial_env *env, struct vial_session *origin, struct 
         files[i] = (struct vial_file){
             .name = d->files[i].name, .bytes = d->files[i].bytes, .len = d->files[i].len};
     }
-    limits.wall_ms_max = PREFIX_WALL_MS;
-    limits.cpu_ms_max = PREFIX_CPU_MS;
+    limits.wall_ms_max = limits.cpu_ms_max = PREFIX_MS;
     q.source = d->prefix;
     q.source_len = d->prefix_len;
     q.name = d->language == VIAL_LANGUAGE_TYPESCRIPT ? "prefix.ts" : "prefix.js";
@@ -231,6 +229,7 @@ static int run_prefix(struct vial_env *env, struct vial_session *origin, struct 
     q.env = d->env.items;
     q.env_count = d->env.count;
     q.cwd = d->cwd;
+    q.want_text = WANT_NOTHING;
     q.globals = env->defaults;
     q.globals_len = env->defaults != NULL ? strlen(env->defaults) : 0;
     r = run_new(env->engine, &q, &run, err);
@@ -251,7 +250,7 @@ static int make_origin(struct vial_env *env, struct vial_session **ret,
     struct vial_engine *e = env->engine;
     struct cell_want want = {.spec = e->spec_default, .origin = CELL_NONE, .stays = 1};
     struct vial_session *origin = NULL;
-    struct vial_limits limits = env->document->limits_max;
+    struct vial_limits limits = env->document->limits;
     uint32_t cell = CELL_NONE;
     int pidfd = -1;
     int never = 0;

@@ -89,7 +89,9 @@ static int add_fields(const struct vial_run *run, struct buf *fields)
     int r;
 
     r = field_add(fields, FIELD_NAME, name, strlen(name), NULL);
-    r = r < 0 ? r : field_add_u32(fields, FIELD_WANT_TEXT, q->want_text, NULL);
+    r = r < 0 ? r
+              : field_add_u32(fields, FIELD_WANT_TEXT,
+                    q->want_text == WANT_NOTHING ? WANT_NOTHING : q->want_text != 0, NULL);
     r = r < 0 ? r : field_add_u32(fields, FIELD_LANGUAGE, q->language, NULL);
     r = r < 0 ? r : field_add_u32(fields, FIELD_TIMERS_MAX, limits->timers_max, NULL);
     r = r < 0 ? r : field_add_u32(fields, FIELD_VALUE_MAX, (uint32_t)limits->value_bytes_max, NULL);

@@ -15,7 +15,7 @@ enum field_tag {
     FIELD_NAME = 1,           /* of the source, for stack traces */
     FIELD_SOURCE = 2,         /* UTF-8 */
     FIELD_INPUT = 3,          /* JSON */
-    FIELD_WANT_TEXT = 4,      /* u32 */
+    FIELD_WANT_TEXT = 4,      /* u32, enum want */
     FIELD_TIMERS_MAX = 5,     /* u32 */
     FIELD_VALUE_MAX = 6,      /* u32, bytes */
     FIELD_INPUT_CBOR = 7,     /* instead of INPUT */
@@ -81,6 +81,9 @@ enum session_kind {
     SESSION_EVAL = 1, /* everything stays, before and after */
     SESSION_ENV = 2,  /* a run that begins with what the prefix of its environment left */
 };
+
+/* What is wanted of the value: as data, as text, nothing at all. */
+enum want { WANT_VALUE = 0, WANT_TEXT = 1, WANT_NOTHING = 2 };
 
 /* What a cell must know about a tool. */
 enum tool_bits {

@@ -562,8 +562,9 @@ void js_run(struct js_context *c, const struct guest_start *start, struct buf *r
     put_u32(result, FIELD_OUTCOME, OUTCOME_OK);
     if (why != NULL) {
         JSStringRef text = JSStringCreateWithUTF8CString(why);
+        JSValueRef message = JSValueMakeString(c->ctx, text);
 
-        fail(c, JSValueMakeString(c->ctx, text), result);
+        fail(c, JSObjectMakeError(c->ctx, 1, &message, NULL), result);
         JSStringRelease(text);
         JSStringRelease(name);
         return;
@@ -580,9 +581,9 @@ void js_run(struct js_context *c, const struct guest_start *start, struct buf *r
         thrown = say_exit(c, thrown, result);
     }
     /* As text any value can be shown; for a program it may be refused. */
-    if (thrown == NULL && start->want_text) {
+    if (thrown == NULL && start->want_text == WANT_TEXT) {
         thrown = add_value(c, HOOK_TEXT, FIELD_TEXT, result);
-    } else if (thrown == NULL) {
+    } else if (thrown == NULL && start->want_text == WANT_VALUE) {
         thrown = add_value(c, HOOK_VALUE, FIELD_VALUE, result);
     }
     if (thrown != NULL) {
