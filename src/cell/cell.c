@@ -323,6 +323,7 @@ static void member_run(uint32_t len)
 {
     static struct buf result;
     static char *before;
+    static unsigned count;
     struct memfs_limits limits = cell_files.limits;
     char *payload = malloc((size_t)len + 1);
 
@@ -334,7 +335,8 @@ static void member_run(uint32_t len)
     if (start_parse(payload, len, &cell_files, &cell_start, &limits) < 0) {
         cell_die();
     }
-    if (cell_start.input_is_cbor == 0 && cell_start.module_count == 0 &&
+    /* The first one has the arguments and variables of all that follow. */
+    if (count++ > 0 && cell_start.input_is_cbor == 0 && cell_start.module_count == 0 &&
         cell_start.stdin_bytes == NULL) {
         before = payload;
     }

@@ -103,6 +103,8 @@ int env_apply(struct vial_env *env, struct vial_run *run, struct vial_error *err
     if (!d->files_allowed) {
         q->files_mode = VIAL_FILES_OFF;
     }
+    q->env = d->env.items;
+    q->env_count = d->env.count;
     q->entry_is_main = q->entry_is_main != 0 || d->entry_is_main;
     run->session_kind = SESSION_ENV;
     r = env_limits(env, q->limits, &run->limits, err);

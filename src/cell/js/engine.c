@@ -181,7 +181,9 @@ static void js_touch(void)
 {
     if (rehearse.ctx != NULL) {
         rehearse_run(&rehearse, TYPICAL);
-        js_run_nothing(&guest);
+        if (guest.evaluation_count == 0) { /* else it would forget what programs left */
+            js_run_nothing(&guest);
+        }
     }
 }
 

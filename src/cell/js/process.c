@@ -9,7 +9,8 @@
 
 enum { EXIT_CODE_BITS = 255 };
 
-static const struct guest_start *current;
+static struct guest_start first;           /* of a session, the first program's */
+static const struct guest_start *current; /* NULL before there is one */
 static struct guest_start first; /* current, in a session: a copy, which outlives its evaluation */
 static size_t stdin_at;          /* so much of the standard input has been read */
 

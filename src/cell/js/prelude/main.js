@@ -110,7 +110,8 @@ function runState() {
         runValue !== undefined))) {
         return STATE_FINISHED;
     }
-    const delay = nextTaskDelay();
+    /* What the prefix of an environment left is worth waiting for as long as the program waits. */
+    const delay = isEnvironmentRun && runWait === WAIT_PENDING ? anyTaskDelay() : nextTaskDelay();
     if (delay >= 0) {
         isIdleSaid = false;
         return delay;

@@ -468,10 +468,15 @@ function runTask() {
 
 /* Milliseconds until a task is due, or -1 when nothing keeps the run alive. */
 function nextTaskDelay() {
+    return refCount === 0 && !lifecycle.hasTicks ? -1 : anyTaskDelay();
+}
+
+/* The same, whether the tasks keep the run alive or not. */
+function anyTaskDelay() {
     if (lifecycle.hasTicks) {
         return 0;
     }
-    if (refCount === 0) {
+    if (taskCount === 0) {
         return -1;
     }
     if (batchNext < batch.length || upcoming.length > 0 || heapCount === 0) {
