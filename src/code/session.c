@@ -23,7 +23,7 @@ enum {
     TABLE_BYTES_MAX = 256 << 20,
     CHANGES_MAX = 4 * CODE_TOKENS_MAX,
     TEXT_EXTRA_BYTES = 4096,
-    TEXT_FACTOR = 16, /* `function f(){}` grows by 70 bytes, in the head and around it */
+    TEXT_FACTOR = 16, /* `let a` becomes `;( a=void 0);`, and is in the head too */
     NAME_CONSTANT = 1,
 };
 
@@ -39,11 +39,11 @@ struct session_reader {
     size_t len;
     struct session_source *out;
     struct changes changes;
-    struct names names;  /* flags: NAME_CONSTANT; value: how often it is declared */
-    struct buf targets;  /* TSNode: assigned constants */
-    struct buf starters; /* `f=vial$f0();` of each function */
+    struct changes function_changes; /* of the functions that are a script of their own */
+    struct buf functions;            /* struct span of each of these, in their order */
+    struct names names;              /* flags: NAME_CONSTANT; value: how often it is declared */
+    struct buf targets;              /* TSNode: assigned constants */
     struct text *texts;
-    uint32_t function_count;
     int is_async;
     int is_unknown; /* names may mean something that the text does not tell */
     int failed;     /* no memory */
@@ -95,9 +95,35 @@ static const char *node_text(const struct session_reader *r, TSNode node)
     return r->source + ts_node_start_byte(node);
 }
 
+static const struct span *functions_of(const struct session_reader *r, size_t *ret_count)
+{
+    *ret_count = r->functions.len / sizeof(struct span);
+    return (const struct span *)(const void *)r->functions.data;
+}
+
+/* The changes of the text that has the byte at `at`. */
+static struct changes *changes_at(struct session_reader *r, uint32_t at)
+{
+    size_t first = 0, count;
+    const struct span *spans = functions_of(r, &count);
+
+    while (count > 0) { /* the first that does not end before it */
+        size_t half = count / 2;
+
+        if (spans[first + half].end <= at) {
+            first += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return first < r->functions.len / sizeof(*spans) && spans[first].at <= at ? &r->function_changes
+                                                                              : &r->changes;
+}
+
 static void insert(struct session_reader *r, uint32_t at, const char *text)
 {
-    changes_insert(&r->changes, at, text);
+    changes_insert(changes_at(r, at), at, text);
 }
 
 /* ---- names ---- */
@@ -206,22 +232,15 @@ static void read_lexical(struct session_reader *r, TSNode node)
 
 static void read_function(struct session_reader *r, TSNode node, TSNode name, int is_default)
 {
-    uint32_t end = ts_node_end_byte(node);
-    int len = node_len(name);
-    const char *text = node_text(r, name);
+    struct span span = {.at = ts_node_start_byte(node), .end = ts_node_end_byte(node)};
 
     declare_variable(name, r);
     if (r->is_async) {
-        uint32_t number = r->function_count++;
-
-        insert(r, ts_node_start_byte(node),
-            keep(r, "function vial$f%u(){return{%.*s:", number, len, text));
-        changes_blank(&r->changes, ts_node_start_byte(name), ts_node_end_byte(name), ' ');
-        insert(r, end, keep(r, "}.%.*s}", len, text));
-        add_text(r, &r->starters, keep(r, "%.*s=vial$f%u();", len, text, number));
+        add_bytes(r, &r->functions, &span, sizeof(span));
+        changes_blank(&r->changes, span.at, span.end, ';');
     }
     if (is_default) {
-        insert(r, end, keep(r, ";vial$d=%.*s;", len, text));
+        insert(r, span.end, keep(r, ";vial$d=%.*s;", node_len(name), node_text(r, name)));
     }
 }
 
@@ -421,13 +440,15 @@ static void change_imports(struct session_reader *r, const struct scan *scan)
     size_t count = scan->import_calls.len / sizeof(*spans);
 
     for (size_t i = 0; i < count; i++) {
-        changes_replace(&r->changes, spans[i].at, "vial$i");
+        changes_replace(changes_at(r, spans[i].at), spans[i].at, "vial$i");
     }
     spans = (const struct span *)(const void *)scan->metas.data;
     count = scan->metas.len / sizeof(*spans);
     for (size_t i = 0; i < count; i++) {
-        changes_replace(&r->changes, spans[i].at, "vial$m");
-        changes_blank(&r->changes, spans[i].at + 6, spans[i].end, ' ');
+        struct changes *changes = changes_at(r, spans[i].at);
+
+        changes_replace(changes, spans[i].at, "vial$m");
+        changes_blank(changes, spans[i].at + 6, spans[i].end, ' ');
     }
 }
 
@@ -492,8 +513,27 @@ static void make_head(struct session_reader *r, TSNode root, struct buf *head)
     if (r->is_async) {
         add_text(r, head, SCRIPT_HEAD);
         add_text(r, head, is_module || is_strict(r, root) ? "\"use strict\";" : "");
-        add_bytes(r, head, r->starters.data, r->starters.len);
     }
+}
+
+/* The functions that are a script of their own, at their places. */
+static int write_functions(struct session_reader *r, TSNode root, struct vial_error *err)
+{
+    int is_module = r->out->module.kind == MODULE_ES;
+    size_t count;
+    const struct span *spans = functions_of(r, &count);
+    uint32_t at = 0;
+
+    if (count == 0) {
+        return VIAL_OK;
+    }
+    for (size_t i = 0; i < count; i++) {
+        changes_blank(&r->function_changes, at, spans[i].at, ' ');
+        at = spans[i].end;
+    }
+    changes_blank(&r->function_changes, at, (uint32_t)r->len, ' ');
+    return changes_apply(&r->function_changes, r->source, r->len,
+        is_module || is_strict(r, root) ? "\"use strict\";" : "", "", &r->out->functions, err);
 }
 
 static int write_text(struct session_reader *r, TSNode root, struct vial_error *err)
@@ -517,7 +557,7 @@ static int write_text(struct session_reader *r, TSNode root, struct vial_error *
         out->shape = r->is_async ? SESSION_ASYNC : SESSION_SCRIPT;
     }
     buf_release(&head);
-    return ret;
+    return ret < 0 ? ret : write_functions(r, root, err);
 }
 
 static int read_tree(struct session_reader *r, TSNode root, struct vial_error *err)
@@ -551,9 +591,10 @@ static int read_tree(struct session_reader *r, TSNode root, struct vial_error *e
 static void reader_release(struct session_reader *r)
 {
     changes_release(&r->changes);
+    changes_release(&r->function_changes);
+    buf_release(&r->functions);
     names_release(&r->names);
     buf_release(&r->targets);
-    buf_release(&r->starters);
     while (r->texts != NULL) {
         struct text *next = r->texts->next;
 
@@ -572,6 +613,7 @@ int session_read(const char *source, size_t len, unsigned flags, struct session_
 
     *ret = (struct session_source){.shape = SESSION_AS_IS};
     rewrite_init(&ret->rewrite, len * TEXT_FACTOR + TEXT_EXTRA_BYTES);
+    rewrite_init(&ret->functions, len * TEXT_FACTOR + TEXT_EXTRA_BYTES);
     buf_init(&ret->names, TABLE_BYTES_MAX);
     buf_init(&ret->strings, TABLE_BYTES_MAX);
     code = module_read(source, len, MODULE_AUTO, how, &ret->module, err);
@@ -583,9 +625,10 @@ int session_read(const char *source, size_t len, unsigned flags, struct session_
         return code;
     }
     changes_init(&r.changes, CHANGES_MAX);
+    changes_init(&r.function_changes, CHANGES_MAX);
+    buf_init(&r.functions, TABLE_BYTES_MAX);
     names_init(&r.names);
     buf_init(&r.targets, TABLE_BYTES_MAX);
-    buf_init(&r.starters, TABLE_BYTES_MAX);
     code = read_tree(&r, ts_tree_root_node(tree), err);
     reader_release(&r);
     ts_tree_delete(tree);
@@ -596,6 +639,7 @@ void session_release(struct session_source *s)
 {
     module_release(&s->module);
     rewrite_release(&s->rewrite);
+    rewrite_release(&s->functions);
     buf_release(&s->names);
     buf_release(&s->strings);
 }

@@ -12,9 +12,12 @@
  * A source with a top-level await or return is the body of an async function, which is called at
  * once; its declarations are assignments there and its value is that of its last statement:
  *
- *     var a,b,f;(async function vial_main(){f=vial$f0();
+ *     var a,b;(async function vial_main(){
  *     const {a} = await g()     ;(    {a} = await g());
- *     function f() {}           function vial$f0(){return{f:function  () {}}.f}
+ *     function f() {}           ;
+ *
+ * The functions that it declares are a script of their own then, in which all else is blank. It is
+ * evaluated first, since functions are there before anything else happens.
  *
  * Lines never move, and what is inserted is recorded as in script.h. A source is read by the rules
  * of ordinary runs (module.h): one with import, export or import.meta is strict code.
@@ -49,8 +52,9 @@ struct session_source {
     int shape;
     struct module module; /* the source as a run would have it, and what it imports */
     struct rewrite rewrite;
-    struct buf names;   /* struct module_text, pieces of strings */
-    struct buf strings; /* the names */
+    struct rewrite functions; /* what to evaluate before rewrite, when it is not empty */
+    struct buf names;         /* struct module_text, pieces of strings */
+    struct buf strings;       /* the names */
 };
 
 /* Reads source, which is UTF-8. VIAL_E_INVALID: it is over a maximum of parse.h. When

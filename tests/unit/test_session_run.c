@@ -247,6 +247,7 @@ static void later_evaluations_see_new_values_in_old_functions(void **state)
     expect("n = 5; [get(), twice()]", "[5,10]");
     expect("function base() { return 100 } twice()", "200");
     expect("twice.name + base.name + twice.length", "\"twicebase0\"");
+    expect("`${twice}`", "\"function twice() { return 2 * base() }\"");
 }
 
 static void the_value_is_that_of_the_last_statement(void **state)
@@ -383,6 +384,10 @@ static void positions_are_those_of_the_source(void **state)
     expect("\n  B.f()", "Error: h @eval-4.js:1:40");
     expect_frames("h:1:40@eval-4.js f:1:86@eval-4.js :2:6@");
     expect("await 0; throw new Error('here')", "Error: here @:1:25");
+    expect("async function slow() { await 0; throw new Error('slow') } await slow()",
+        "Error: slow @:1:49");
+    expect_frames("slow:1:49@");
+    expect_error("let v, w; await slow()", "Error: slow @eval-7.js:1:49");
     expect("class C {} throw new Error('there')", "Error: there @:1:27");
 }
 
@@ -442,6 +447,7 @@ static void imports_are_names_like_others(void **state)
     expect("const load = () => import('./late.js')", "");
     expect("(await load()).v", "5");
     expect("import.meta.url", "\"file:///home/vial/session.js\"");
+    expect("import.meta.url === `file://${process.argv[1]}` && import.meta.main", "true");
     expect("require('./c.cjs').c", "3");
     expect("export const ex = 9; export {ex as other}; export * from './a.js'; ex", "9");
     expect("ex", "9");

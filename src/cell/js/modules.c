@@ -31,7 +31,9 @@ enum {
     READ_EXPORTS,
     READ_IMPORT_CALLS,
     READ_LINES,
-    READ_EARLIER, /* insertions that were made before ours, in the text that we have read */
+    READ_EARLIER,   /* insertions that were made before ours, in the text that we have read */
+    READ_FUNCTIONS, /* of an evaluation only: a text that comes first, and its insertions */
+    READ_FUNCTION_EDITS,
     READ_COUNT
 };
 
@@ -178,9 +180,9 @@ static JSValueRef failure_value(
     return row_take(ctx, &row);
 }
 
-/* rewrite is the text that the module is to be run as. */
+/* rewrite is the text that the module is to be run as; functions what comes before it, or NULL. */
 static JSValueRef module_value(JSContextRef ctx, const struct module *m,
-    const struct rewrite *rewrite, const struct prepared *prepared)
+    const struct rewrite *rewrite, const struct rewrite *functions, const struct prepared *prepared)
 {
     struct row row = {.count = 0};
 
@@ -198,6 +200,10 @@ static JSValueRef module_value(JSContextRef ctx, const struct module *m,
     row_add_number(ctx, &row, rewrite->line_count);
     row_add(ctx, &row,
         prepared->edits.len > 0 ? edits_value(ctx, &prepared->edits) : JSValueMakeUndefined(ctx));
+    if (functions != NULL && functions->text.len > 0) {
+        row_add(ctx, &row, string_value(ctx, functions->text.data, functions->text.len));
+        row_add(ctx, &row, edits_value(ctx, &functions->edits));
+    }
     return row_take(ctx, &row);
 }
 
@@ -312,7 +318,7 @@ static JSValueRef read_as(JSContextRef ctx, const struct source *source, int typ
     }
     *ret_refused = typescript ? !prepared.had_types : r == 0 && is_refused(ctx, &module);
     value = r < 0 ? failure_value(ctx, READ_REFUSED, err.text, 0, 0)
-                  : module_value(ctx, &module, &module.rewrite, &prepared);
+                  : module_value(ctx, &module, &module.rewrite, NULL, &prepared);
     module_release(&module);
     prepared_release(&prepared);
     return value;
@@ -357,7 +363,7 @@ static const struct rewrite *session_text(
 {
     if (!accepted || s->shape == SESSION_AS_IS ||
         (s->module.has_errors && s->module.kind != MODULE_ES &&
-            !is_accepted(ctx, &s->rewrite.text))) {
+            !(is_accepted(ctx, &s->rewrite.text) && is_accepted(ctx, &s->functions.text)))) {
         return &s->module.rewrite;
     }
     return &s->rewrite;
@@ -370,6 +376,7 @@ static JSValueRef read_session_as(
     struct vial_error err = {0};
     struct prepared prepared;
     struct session_source session;
+    const struct rewrite *text;
     uint32_t line = 0;
     JSValueRef value;
     int accepted, r;
@@ -387,9 +394,13 @@ static JSValueRef read_session_as(
     accepted =
         r == 0 && session.module.fault[0] == '\0' && is_accepted(ctx, &session.module.rewrite.text);
     *ret_refused = typescript ? !prepared.had_types : r == 0 && !accepted;
-    value = r < 0 ? failure_value(ctx, READ_REFUSED, err.text, 0, 0)
-                  : module_value(
-                        ctx, &session.module, session_text(ctx, &session, accepted), &prepared);
+    if (r < 0) {
+        value = failure_value(ctx, READ_REFUSED, err.text, 0, 0);
+    } else {
+        text = session_text(ctx, &session, accepted);
+        value = module_value(ctx, &session.module, text,
+            text == &session.rewrite ? &session.functions : NULL, &prepared);
+    }
     session_release(&session);
     prepared_release(&prepared);
     return value;

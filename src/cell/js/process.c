@@ -9,14 +9,19 @@
 
 enum { EXIT_CODE_BITS = 255 };
 
-static struct guest_start first;           /* of a session, the first program's */
-static const struct guest_start *current; /* NULL before there is one */
+static const char SESSION_NAME[] = "session.js"; /* as in prelude/modules.js */
+
+static const struct guest_start *current;
 static struct guest_start first; /* current, in a session: a copy, which outlives its evaluation */
 static size_t stdin_at;          /* so much of the standard input has been read */
 
 void js_process_start(const struct guest_start *start)
 {
     first = *start;
+    if (start->session != 0) { /* all of a session is one program, as import.meta has it too */
+        first.name = SESSION_NAME;
+        first.name_len = sizeof(SESSION_NAME) - 1;
+    }
     current = start->session != 0 ? &first : start;
     stdin_at = 0;
 }

@@ -70,8 +70,15 @@ function setEvaluation(name) {
     const slot = evaluationCount % EVALUATIONS_KEPT_MAX;
     if (evaluationFiles[slot] !== undefined) {
         mapDelete(sources, evaluationFiles[slot]);
+        mapDelete(sources, functionsFile(evaluationFiles[slot]));
     }
     evaluationFiles[slot] = currentFile;
+}
+
+/* The functions of an evaluation may have a text of their own: eval:NUMBERf:NAME. */
+function functionsFile(file) {
+    const at = stringIndexOf(file, ":", EVALUATION_PREFIX.length);
+    return `${stringSlice(file, 0, at)}f${stringSlice(file, at)}`;
 }
 
 /* True for the program or an evaluation, false for a module. */
@@ -84,13 +91,16 @@ function shownFile(file) {
     if (file === "") {
         return sourceName;
     }
-    return stringStartsWith(file, EVALUATION_PREFIX)
-        ? stringSlice(file, stringIndexOf(file, ":", EVALUATION_PREFIX.length) + 1) : file;
+    if (!stringStartsWith(file, EVALUATION_PREFIX)) {
+        return file;
+    }
+    return stringSlice(file, stringIndexOf(file, ":", EVALUATION_PREFIX.length) + 1);
 }
 
 /* How a result calls it: the program itself has no name there. */
 function reportedFile(file) {
-    return file === currentFile ? "" : shownFile(file);
+    return file === currentFile || (currentFile !== "" && file === functionsFile(currentFile))
+        ? "" : shownFile(file);
 }
 
 function addSource(file, insertions, lines, earlier) {

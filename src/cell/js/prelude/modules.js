@@ -46,6 +46,7 @@ const READ_REFUSED = -2;
 const REQUEST_LENGTH = 4;
 const IMPORT_LENGTH = 4;
 const EXPORT_LENGTH = 7;
+const READ_FUNCTIONS = 10;
 
 const BINDING_LOCAL = 0;
 const BINDING_NAME = 1;

@@ -130,6 +130,17 @@ function importedValues(record) {
     return values;
 }
 
+/* Evaluates the texts of a source. Functions come first, in a text of their own with columns of its
+ * own, when the rest is asynchronous. */
+function evaluateTexts(read, file) {
+    if (read.length > READ_FUNCTIONS) {
+        const first = functionsFile(file);
+        addSource(first, read[READ_FUNCTIONS + 1], read[8], read[9]);
+        evaluateText(read[READ_FUNCTIONS], URL_PREFIX + first, first);
+    }
+    return evaluateText(read[2], URL_PREFIX + file, file);
+}
+
 function evaluationValue(record) {
     return givenDefault === undefined ? record.value : givenDefault.value;
 }
@@ -137,17 +148,15 @@ function evaluationValue(record) {
 /* A source with import or export: all that it asks for is loaded, linked and run first, and its
  * text is then a script again. */
 function runImporting(read) {
-    const url = sourceUrl;
     const record = makeRecord(sourceName, KIND_ES, MAIN_INDEX);
     record.isMain = true;
     record.file = currentFile;
     takeRead(record, read);
-    const { text, file } = record;
-    record.text = "";
+    const { file } = record;
     record.start = () => {
         defineHidden(globalThis, "vial$v", importedValues(record));
         try {
-            return evaluateText(text, url, file);
+            return evaluateTexts(read, file);
         } finally {
             deleteProperty(globalThis, "vial$v");
         }
@@ -169,7 +178,7 @@ function runEvaluation() {
         return runImporting(read);
     }
     addSource(currentFile, read[3], read[8], read[9]);
-    return evaluateText(read[2], sourceUrl, currentFile);
+    return evaluateTexts(read, currentFile);
 }
 
 /* ---- functions that the host can call ---- */
