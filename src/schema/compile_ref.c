@@ -10,41 +10,6 @@
 #include "schema/schema.h"
 #include "schema/show.h"
 
-enum {
-    POINTER_BYTES_MAX = 2048, /* of a reference, decoded; 128 levels of ordinary names */
-};
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* Undoes %XX; the length, or SIZE_MAX when it does not fit or is malformed. */
-static size_t decode_percent(const char *text, size_t len, char *out)
-{
-    size_t i, n = 0;
-
-    if (len > POINTER_BYTES_MAX) {
-        return SIZE_MAX;
-    }
-    for (i = 0; i < len; i++) {
-        if (text[i] != '%') {
-            out[n++] = text[i];
-            continue;
-        }
-        if (len - i < 3 || hex_digit(text[i + 1]) < 0 || hex_digit(text[i + 2]) < 0) {
-            return SIZE_MAX;
-        }
-        out[n++] = (char)(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2]));
-        i += 2;
-    }
-    return n;
-}
-
 /* Notes the values that call themselves something: one pass, however many references there are. */
 static int list_anchors(struct compile *c)
 {
@@ -97,7 +62,6 @@ int compile_target(struct compile *c, uint32_t value, uint32_t *ret)
     const struct tree_value *v = &t->values[value];
     uint32_t id = compile_keyword(c, 0, "$id"), target;
     const char *text = v->text;
-    char pointer[POINTER_BYTES_MAX];
     size_t len = v->len, n;
     struct show shown;
     int r;
@@ -114,16 +78,14 @@ int compile_target(struct compile *c, uint32_t value, uint32_t *ret)
         return compile_fail(c, value, "%s leads outside; a $ref has to begin with #",
             show_text(&shown, v->text, v->len));
     }
-    n = len == 0 ? 0 : decode_percent(text + 1, len - 1, pointer);
-    target = UINT32_MAX;
-    if (n != SIZE_MAX && (n == 0 || pointer[0] == '/')) {
-        target = tree_pointer(t, pointer, n);
-    } else if (n != SIZE_MAX) {
+    if (len <= 1 || text[1] == '/') {
+        target = len <= 1 ? 0 : tree_fragment(t, text + 1, len - 1);
+    } else {
         r = list_anchors(c);
         if (r < 0) {
             return r;
         }
-        target = find_anchor(c, pointer, n);
+        target = find_anchor(c, text + 1, len - 1);
     }
     if (target == UINT32_MAX) {
         return compile_fail(c, value, "%s leads nowhere", show_text(&shown, v->text, v->len));

@@ -18,6 +18,7 @@
 
 enum {
     PAIRWISE_MAX = 16, /* up to so many names are compared each with each, then they are sorted */
+    POINTER_BYTES_MAX = 2048, /* of a reference; 128 levels of ordinary names */
 };
 
 struct reading {
@@ -520,6 +521,46 @@ uint32_t tree_pointer(const struct tree *t, const char *pointer, size_t len)
         p = stop;
     }
     return at;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    c = (char)(c | 0x20);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Undoes %XX; the length, or SIZE_MAX when it is malformed. out has room for all of it. */
+static size_t decode_percent(const char *text, size_t len, char *out)
+{
+    size_t i, n = 0;
+
+    for (i = 0; i < len; i++) {
+        if (text[i] != '%') {
+            out[n++] = text[i];
+            continue;
+        }
+        if (len - i < 3 || hex_digit(text[i + 1]) < 0 || hex_digit(text[i + 2]) < 0) {
+            return SIZE_MAX;
+        }
+        out[n++] = (char)(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2]));
+        i += 2;
+    }
+    return n;
+}
+
+uint32_t tree_fragment(const struct tree *t, const char *fragment, size_t len)
+{
+    char pointer[POINTER_BYTES_MAX] = "";
+    size_t n;
+
+    if (len > sizeof(pointer)) {
+        return UINT32_MAX;
+    }
+    n = decode_percent(fragment, len, pointer);
+    return n == SIZE_MAX ? UINT32_MAX : tree_pointer(t, pointer, n);
 }
 
 int tree_path_part(const char *name, size_t len, struct buf *out, struct vial_error *err)

@@ -89,6 +89,9 @@ VIAL_NODISCARD int tree_canonical(
 /* The value that a JSON pointer ("", "/a/0") leads to, or UINT32_MAX. */
 uint32_t tree_pointer(const struct tree *t, const char *pointer, size_t len);
 
+/* The same for a pointer in a URI's fragment, where characters may be written as %XX. */
+uint32_t tree_fragment(const struct tree *t, const char *fragment, size_t len);
+
 /* The other way: adds the JSON pointer of a value, which may be the name of a member, to out. */
 VIAL_NODISCARD int tree_path(
     const struct tree *t, uint32_t at, struct buf *out, struct vial_error *err);
