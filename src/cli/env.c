@@ -28,6 +28,11 @@ static const struct env_command COMMANDS[] = {
     {"versions", "NAME [--json]", 1, TAKES_JSON, env_versions, "its versions, the newest first"},
     {"delete", "NAME[@V] [--force]", 1, TAKES_FORCE, env_delete,
         "delete it or one version; --force also when it is in use"},
+    {"types", "NAME[@V] [--lang ts|python]", 1, TAKES_LANG, env_types,
+        "its tools as types, for the prompt of a model"},
+    {"search", "NAME[@V] QUERY", 2, 0, env_search, "tools that have to do with something"},
+    {"describe", "NAME[@V] TOOL [--lang ts|python]", 2, TAKES_LANG, env_describe,
+        "all that is known of one tool"},
     {"test", "NAME[@V]", 1, 0, env_test, "start it once; says what its prefix takes"},
     {"schema", "", 0, 0, env_schema, "the JSON Schema of documents"},
 };
@@ -45,13 +50,14 @@ static void print_help(void)
                  "document, - for stdin; docs/environments.md has its keys.\n\n");
     for (i = 0; i < COMMANDS_COUNT; i++) {
         (void)snprintf(words, sizeof(words), "%s %s", COMMANDS[i].name, COMMANDS[i].words);
-        (void)printf("  %-26s %s\n", words, COMMANDS[i].help);
+        (void)printf("  %-41s %s\n", words, COMMANDS[i].help);
     }
     (void)printf(
         "\n"
-        "  --data-dir DIR             where they are kept; else $VIAL_DATA_DIR; else\n"
-        "                             $XDG_DATA_HOME/vial or ~/.local/share/vial, and\n"
-        "                             /var/lib/vial for root\n\n"
+        "  --data-dir DIR                            where they are kept; else $VIAL_DATA_DIR;\n"
+        "                                            else $XDG_DATA_HOME/vial or\n"
+        "                                            ~/.local/share/vial, and /var/lib/vial for\n"
+        "                                            root\n\n"
         "Exit codes: 0 done, 1 there is no such environment, or there is one already, or it is in\n"
         "use, 2 usage, 3 the document breaks rules (each is listed as path: message), 125 the "
         "store\n"
