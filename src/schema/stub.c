@@ -54,7 +54,7 @@ void stub_put_literal(struct stub *s, struct buf *out, const char *bytes, size_t
         return;
     }
     json_init(&w, out, s->err);
-    json_string(&w, bytes, len);
+    json_write_string(&w, bytes, len);
     s->r = json_finish(&w);
 }
 
