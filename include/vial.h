@@ -94,7 +94,7 @@ struct vial_limits {
     uint32_t calls_max;         /* calls of tools in one run */
     uint32_t calls_at_once_max; /* those that may wait for their answer at the same time */
     uint64_t call_bytes_max;    /* the arguments of a call, and its answer, each */
-    uint32_t approval_ms_max;   /* how long a call may wait for somebody's approval */
+    uint64_t approval_ms_max;   /* how long a call may wait for somebody's approval */
 };
 #define VIAL_LIMITS_INIT                                                                           \
     {                                                                                              \

@@ -81,7 +81,7 @@ static void stop_run(void *user)
     vial_run_cancel(user);
 }
 
-static int execute(const struct run_options *o, const struct vial_request *request)
+static int execute(struct run_options *o, struct vial_request *request)
 {
     struct vial_engine_options eo = VIAL_ENGINE_OPTIONS_INIT;
     struct vial_engine *engine = NULL;
@@ -94,6 +94,7 @@ static int execute(const struct run_options *o, const struct vial_request *reque
     eo.runs_max = 1;
     eo.quick = 1;
     eo.no_jit = (uint32_t)o->no_jit;
+    eo.for_sessions = (uint32_t)run_env_is_wanted(&o->env_options);
     eo.require = o->require[0] != '\0' ? o->require : NULL;
     watch_begin();
     r = vial_engine_new(&eo, &engine, &err);
@@ -106,6 +107,12 @@ static int execute(const struct run_options *o, const struct vial_request *reque
         (void)fprintf(stderr,
             "vial: warning: no user namespaces here, so isolation is only \"filtered\"; "
             "--require rootless refuses this, `vial doctor` says more\n");
+    }
+    code = run_env_open(&o->env_options, engine, request);
+    if (code != 0) {
+        watch_end();
+        vial_engine_free(engine);
+        return code;
     }
     r = vial_run_start(engine, request, &run, &err);
     if (r == 0) {
@@ -121,6 +128,7 @@ static int execute(const struct run_options *o, const struct vial_request *reque
         code = report(result, o, request->name);
         vial_result_free(result);
     }
+    run_env_close(&o->env_options);
     vial_engine_free(engine);
     return code;
 }
@@ -205,9 +213,11 @@ int cmd_run(int argc, char **argv)
         request.on_output = o.json ? NULL : watch_output;
         code = run_options_check(&o, &request);
     }
+    code = code != 0 ? code : run_env_prepare(&o.env_options);
     if (code == 0) {
         code = execute(&o, &request);
     }
+    run_env_release(&o.env_options);
     file_args_release(&files);
     free(source);
     free(input);

@@ -24,66 +24,9 @@ static const char *const KNOWN[] = {"-e", "--eval", "--input", "--input-cbor", "
     "--json", "--no-jit", "--module", "--script", "--module-file", "--require", "--lang", "--help",
     "--wall-ms", "--cpu-ms", "--timers", "--memory-mb", "--stdout-bytes", "--stderr-bytes",
     "--value-bytes", "--disk-mb", "--file-count", "--open-files", "--file", "--out", "--out-dir",
-    "--force", "--env", "--cwd", "--stdin", "--files", "--no-files", NULL};
-
-static void print_help(void)
-{
-    size_t count, i;
-    const struct limit_row *rows = limits_table(&count);
-
-    (void)printf(
-        "usage: vial run [OPTION]... FILE [-- ARG...]\n"
-        "       vial run [OPTION]... -e CODE [-- ARG...]\n"
-        "       vial run [OPTION]... - [-- ARG...] < FILE\n\n"
-        "Runs a JavaScript program in a fresh confined process. What it prints is passed on as it\n"
-        "comes; its value (of __return(v), or of the last expression, promises awaited) is "
-        "printed\n"
-        "last. All that vial itself says goes to stderr.\n\n"
-        "  -e, --eval CODE     run CODE\n"
-        "  --input JSON        the program's global `input`\n"
-        "  --input-file FILE   the same from a file, - for stdin\n"
-        "  --input-cbor FILE   the same as CBOR, for values that JSON does not have\n"
-        "  --module-file NAME=FILE   a module that the program may import as NAME; may be "
-        "repeated\n"
-        "  --module, --script  what the program is; by default a module when it has import or "
-        "export\n"
-        "  --lang js|ts        what the program is written in; else TypeScript is known by the\n"
-        "                      file's name (.ts, .mts, .cts) or by its types\n"
-        "  --json              print one result object instead of the value\n"
-        "  --require LAYERS    refuse to run unless these hold (vial doctor lists them; also "
-        "full,\n"
-        "                      rootless, landlock>=N); separated by commas, may be repeated\n"
-        "  --no-jit            interpret only: a smaller surface at a tenth of the speed\n\n"
-        "Files and the process. The program's own directory is /home/vial; it is gone with the "
-        "run.\n\n"
-        "  --file SRC[:DST]    give it a file, or a directory with its files; may be repeated\n"
-        "  --out GLOB          take files back that match (* ? [..] **); may be repeated\n"
-        "  --out-dir DIR       where they go; the current directory unless given\n"
-        "  --force             overwrite what is there\n"
-        "  --env NAME=VALUE    a variable of process.env, which has no others; may be repeated\n"
-        "  --cwd DIR           the working directory, inside of /home/vial\n"
-        "  --stdin FILE        its standard input, - for ours; empty unless given\n"
-        "  --files, --no-files a private directory in any case, or in no case; without these, "
-        "when\n"
-        "                      one of the above needs it or the program names fs\n"
-        "  -- ARG...           what process.argv has behind the program\n\n"
-        "Limits are always on. Defaults and ranges:\n\n");
-    for (i = 0; i < count; i++) {
-        char flag[32];
-
-        (void)snprintf(flag, sizeof(flag), "%s N", rows[i].flag);
-        (void)printf("  %-19s %s (%llu; %llu to %llu)\n", flag, rows[i].help,
-            (unsigned long long)(rows[i].by_default / rows[i].flag_factor),
-            (unsigned long long)((rows[i].min + rows[i].flag_factor - 1) / rows[i].flag_factor),
-            (unsigned long long)(rows[i].max / rows[i].flag_factor));
-    }
-    (void)printf(
-        "\nExit codes: 0 ok (or what process.exit was given), 1 exception, 2 usage, 122 call "
-        "limit, 123 disk limit, 124 wall "
-        "limit,\n"
-        "125 failure of vial itself, 126 denied, 130 cancelled, 134 crashed, 137 memory limit,\n"
-        "152 cpu limit, 153 output limit.\n");
-}
+    "--force", "--env", "--cwd", "--stdin", "--files", "--no-files", "--in", "--data-dir",
+    "--tools", "--set", "--approve", "--record-calls", "--main", "--calls", "--calls-at-once",
+    "--call-bytes", "--approval-ms", NULL};
 
 static int add_require(struct run_options *o, const char *layers)
 {
@@ -310,6 +253,10 @@ static int take_option(struct run_options *o, struct cli_args *a)
         *value = cli_args_value(a, "run");
         return *value != NULL ? 0 : EXIT_USAGE;
     }
+    r = run_env_take(&o->env_options, a);
+    if (r != 1) {
+        return r;
+    }
     r = take_limit(o, a);
     if (r != 0) {
         return r > 0 ? 0 : -r;
@@ -348,7 +295,7 @@ int run_options_parse(struct run_options *o, int argc, char **argv)
         if (a.option == NULL) {
             code = take_word(o, a.word, a.only_words);
         } else if (strcmp(a.option, "--help") == 0 || strcmp(a.option, "-h") == 0) {
-            print_help();
+            run_options_help();
             return -1;
         } else {
             code = take_option(o, &a);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/glob.h"
+#include "cli/run_env.h"
 #include "policy/process.h"
 #include "vial.h"
 
@@ -27,10 +28,13 @@ struct run_options {
     int force, files_mode;
     int out_fd; /* of out_dir, when there are outs */
     const char *language;
+    struct run_env env_options;
 };
 
 /* Reads the arguments. 0, or an exit code; -1 when only help was asked for. */
 int run_options_parse(struct run_options *options, int argc, char **argv);
+
+void run_options_help(void);
 
 /* The library would find these as well, but with an engine running. 0, or an exit code. */
 int run_options_check(const struct run_options *options, const struct vial_request *request);

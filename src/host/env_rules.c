@@ -90,10 +90,9 @@ int env_apply(struct vial_env *env, struct vial_run *run, struct vial_error *err
     const struct document *d = env->document;
     int r;
 
-    if (q->module_count > 0 || q->files_count > 0 || q->env_count > 0 || q->cwd != NULL) {
+    if (q->env_count > 0 || q->cwd != NULL) {
         return vial__fail(err, VIAL_E_INVALID,
-            "files, modules, variables and the directory of a run in the environment %s are the "
-            "environment's",
+            "the variables and the directory of a run in the environment %s are the environment's",
             d->name);
     }
     if (q->language == VIAL_LANGUAGE_AUTO) {

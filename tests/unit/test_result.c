@@ -147,7 +147,7 @@ static void a_payload_without_an_outcome_is_refused(void **state)
     add(&b, FIELD_VALUE, "1");
     assert_refused(&b);
     buf_init(&b, PAYLOAD_MAX);
-    add_u32(&b, FIELD_OUTCOME, 2);
+    add_u32(&b, FIELD_OUTCOME, 3);
     assert_refused(&b);
     buf_init(&b, PAYLOAD_MAX);
     add(&b, FIELD_OUTCOME, "abc"); /* not four bytes */
@@ -214,7 +214,7 @@ static void tags_that_do_not_belong_here_are_refused(void **state)
     (void)state;
     for (tag = 0; tag < 256; tag++) {
         if ((tag >= FIELD_OUTCOME && tag <= FIELD_FRAME_COLUMN) || tag == FIELD_ERROR_FILE ||
-            tag == FIELD_FRAME_FILE || tag == FIELD_EXIT_CODE) {
+            tag == FIELD_FRAME_FILE || tag == FIELD_EXIT_CODE || tag == FIELD_ENDED) {
             continue;
         }
         buf_init(&b, PAYLOAD_MAX);

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -259,8 +259,7 @@ static void the_value_is_that_of_the_last_statement(void **state)
     expect("export default 12; 13", "12");
     expect("await 0; export default 14; 15", "14");
     expect("export default function named() { return 1 }\nnamed()",
-        "TypeError: value is a function, which "
-        "cannot cross to the host; call it and return the result @:0:0");
+        ""); /* as CBOR: a number to call it by */
     expect("named()", "1");
 }
 

@@ -1,0 +1,44 @@
+/* environment_arg.c - see environment_arg.h. */
+#include "cli/environment_arg.h"
+
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/env.h"
+#include "host/catalog.h"
+#include "policy/document_name.h"
+
+int environment_arg_load(const char *data_dir, const char *name, char **ret_document,
+    size_t *ret_len, struct store_use **ret_use)
+{
+    struct env_options o = {.data_dir = data_dir};
+    char base[DOCUMENT_NAME_BYTES_MAX + 1];
+    struct document *parsed = NULL;
+    struct store *store = NULL;
+    struct vial_error err;
+    uint32_t version = 0;
+    int r, code;
+
+    if (environment_ref_parse(name, base, &version, &err) < 0) {
+        return cli_fail_library(&err);
+    }
+    code = env_open(&o, &store);
+    if (code != 0) {
+        return code;
+    }
+    r = store_use(store, base, version, ret_use, &err);
+    if (r == VIAL_OK) {
+        r = catalog_get(
+            store, base, store_use_version(*ret_use), &parsed, NULL, ret_document, &err);
+        document_free(parsed);
+        if (r < 0) {
+            store_use_free(*ret_use);
+        }
+    }
+    store_free(store);
+    if (r < 0) {
+        return env_fail(&err);
+    }
+    *ret_len = strlen(*ret_document);
+    return 0;
+}
