@@ -16,7 +16,7 @@ enum {
     /* \S takes the most room, 150 bytes for two. */
     REWRITTEN_BYTES_MAX = PATTERN_BYTES_MAX * 80,
     /* All matches of one check together may take this long: an instance has many strings, and each
-     * of them may come near to PATTERN_STEPS_MAX. */
+     * of them may come near to PATTERN_STEPS. */
     WORK_US_MAX = 500 * 1000,
 };
 
@@ -96,8 +96,6 @@ static int prepare(struct pattern_work *work, struct vial_error *err)
     if (work->limits == NULL) {
         work->limits = limits = pcre2_match_context_create(NULL);
         if (limits != NULL) {
-            (void)pcre2_set_match_limit(limits, PATTERN_STEPS_MAX);
-            (void)pcre2_set_depth_limit(limits, PATTERN_DEPTH_MAX);
             (void)pcre2_set_heap_limit(limits, PATTERN_HEAP_KIB_MAX);
         }
     }
@@ -120,6 +118,8 @@ int pattern_match(const struct pattern *pattern, const char *subject, size_t len
         return vial__fail(
             err, VIAL_E_INVALID, "its regular expressions take too long on this value");
     }
+    (void)pcre2_set_match_limit(
+        work->limits, PATTERN_STEPS + PATTERN_STEPS_PER_BYTE * (uint32_t)len);
     r = pcre2_match(pattern->code, (PCRE2_SPTR)subject, len, 0, 0, work->match, work->limits);
     work->us += clock_now_us() - start;
     if (r >= 0) {

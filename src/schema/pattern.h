@@ -15,11 +15,13 @@
 
 enum {
     PATTERN_BYTES_MAX = 8192, /* the longest known patterns, of mail addresses, have 6,000 */
-    /* Backtracking steps of one match, a few milliseconds: a pattern such as (a+)+$ must not stop
-     * the host. */
-    PATTERN_STEPS_MAX = 100000,
-    PATTERN_DEPTH_MAX = 10000, /* how deep backtracking nests */
-    PATTERN_HEAP_KIB_MAX = 8192,
+    /* Backtracking steps of one match, and more for each byte of the text: a few milliseconds. A
+     * pattern such as (a+)+$ must not stop the host, but base64 by the megabyte has to match. */
+    PATTERN_STEPS = 100000,
+    PATTERN_STEPS_PER_BYTE = 16,
+    /* What is kept to go back to: some 150 bytes for each turn of a group, more with many groups.
+     */
+    PATTERN_HEAP_KIB_MAX = 64 * 1024,
 };
 
 struct pattern;

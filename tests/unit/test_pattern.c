@@ -108,11 +108,48 @@ static void backtracking_is_bounded(void **state)
 
     (void)state;
     memset(subject, 'a', sizeof(subject));
+    /* 200,000 steps, which PCRE2 would do by itself, and far more than it would */
+    assert_int_equal(match("^(a+)+$", "aaaaaaaaaaaaaaaaaa!"), VIAL_E_INVALID);
     subject[62] = '!';
     subject[63] = '\0';
     assert_int_equal(match("^(a+)+$", subject), VIAL_E_INVALID);
     assert_int_equal(match("^(a|aa)+$", subject), VIAL_E_INVALID);
     assert_int_equal(match("^(.*a){20}$", subject), VIAL_E_INVALID);
+}
+
+/* Each turn of the outer group keeps all the others; 50,000 turns would take 400 MB. */
+static void memory_is_bounded(void **state)
+{
+    enum { GROUPS = 500, TURNS = 50000 };
+    char *pattern = malloc((size_t)GROUPS * 2 + 16), *subject = malloc(TURNS + 1);
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < GROUPS; i++) {
+        memcpy(pattern + i * 2, "()", 2);
+    }
+    memcpy(pattern + i * 2, "(?:a|b)*c$", 11);
+    memset(subject, 'a', TURNS);
+    memcpy(subject + TURNS - 2, "c!", 3);
+    assert_int_equal(match(pattern, subject), VIAL_E_INVALID);
+    free(pattern);
+    free(subject);
+}
+
+static void long_texts_match_patterns_that_are_harmless(void **state)
+{
+    enum { BYTES = 1024 * 1024 };
+    char *subject = malloc(BYTES + 1);
+
+    (void)state;
+    memset(subject, 'A', BYTES);
+    subject[BYTES] = '\0';
+    assert_int_equal(
+        match("^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$", subject), 1);
+    assert_int_equal(match("^[^<>]+$", subject), 1);
+    subject[BYTES - 1] = '<';
+    assert_int_equal(match("^[^<>]+$", subject), 0);
+    free(subject);
 }
 
 static void many_slow_matches_are_bounded_together(void **state)
@@ -146,6 +183,8 @@ int main(void)
         cmocka_unit_test(what_is_no_expression_is_refused),
         cmocka_unit_test(lengths_are_bounded),
         cmocka_unit_test(backtracking_is_bounded),
+        cmocka_unit_test(memory_is_bounded),
+        cmocka_unit_test(long_texts_match_patterns_that_are_harmless),
         cmocka_unit_test(many_slow_matches_are_bounded_together),
         cmocka_unit_test(half_a_surrogate_pair_matches_nothing),
     };
