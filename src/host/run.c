@@ -147,7 +147,8 @@ static int open_calls(struct vial_run *run, struct vial_error *err)
         r = tool_set_new(q->tools, q->tools_count, &set, err);
         run->introduce = set;
     }
-    r = r < 0 ? r : calls_open(run, set, err);
+    r = r < 0 ? r
+              : calls_open(run, set, q->environment != NULL ? q->environment->mounts : NULL, err);
     tool_set_unref(set); /* the run's calls have a reference */
     return r;
 }

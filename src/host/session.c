@@ -209,7 +209,7 @@ int session_run(
     run->introduce = s->introduced ? NULL : s->tools;
     r = run->pidfd < 0 ? vial__fail_sys(err, errno, "copying a descriptor")
                        : result_new(&run->limits, e->isolation_json, &result, err);
-    r = r < 0 ? r : calls_open(run, s->tools, err);
+    r = r < 0 ? r : calls_open(run, s->tools, s->mounts, err);
     meter_restart(&e->cells[s->cell]);
     (void)pthread_mutex_lock(&e->lock);
     s->run = run;
@@ -437,6 +437,7 @@ int vial_session_new(struct vial_engine *e, const struct vial_session_options *o
         return r;
     }
     s->env = o.environment;
+    s->mounts = o.environment != NULL ? o.environment->mounts : NULL;
     s->introduced = o.environment != NULL; /* its template has them */
     s->idle_us_max = o.idle_ms_max != 0 ? o.idle_ms_max * 1000ULL : s->idle_us_max;
     s->life_us_max = o.life_ms_max != 0 ? o.life_ms_max * 1000ULL : s->life_us_max;
@@ -524,6 +525,7 @@ static int branch_once(struct vial_session *s, struct vial_session **ret, struct
     }
     b->parent_id = s->id;
     b->env = s->env;
+    b->mounts = s->mounts;
     b->introduced = s->introduced;
     b->eval_count = s->eval_count;
     b->file_count = s->file_count;

@@ -13,8 +13,9 @@ struct vial_session {
     uint64_t created_us;
     uint64_t idle_us_max, life_us_max;
     struct vial_limits limits;
-    struct vial_env *env;   /* NULL: none */
-    struct tool_set *tools; /* a reference, or NULL */
+    struct vial_env *env;        /* NULL: none */
+    struct tool_set *tools;      /* a reference, or NULL */
+    const struct mounts *mounts; /* the environment's, or NULL */
     char name[64];
     int wake_fd;
 
