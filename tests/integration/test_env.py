@@ -330,6 +330,13 @@ def test_a_tool_that_is_not_permitted_is_not_there(env, vial):
     assert "crm.drop" not in env("types", "crm").stdout
 
 
+@pytest.mark.guest
+def test_a_function_does_not_outlive_its_run(env, vial):
+    assert env("create", "-", document={"name": "plain", "prefix": "const f = () => 1"}).returncode == 0
+    result = vial.result("--in", "plain", "--data-dir", env.directory, "-e", "({f})")
+    assert result["error"]["message"].startswith("value.f is a function, which cannot cross to the host")
+
+
 def test_the_example_of_the_manual(env):
     manual = pathlib.Path(ROOT / "docs/environments.md").read_text()
     example = re.search(r"```json\n(.*?)```", manual, re.DOTALL).group(1)
