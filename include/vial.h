@@ -230,7 +230,7 @@ struct vial_tool {
     size_t command_count;
     const char *const *command_env; /* "NAME=value"; beside these it has PATH and LANG */
     size_t command_env_count;
-    const char *command_cwd;                    /* NULL: the root directory */
+    const char *command_cwd;                    /* NULL: where the host is */
     uint32_t flags;                             /* enum vial_tool_flags */
     uint32_t timeout_ms_max;                    /* 0: 30 s */
     uint32_t calls_max;                         /* in one run; 0: as many as the run may make */

@@ -33,6 +33,7 @@ int environment_arg_load(const char *data_dir, const char *name, char **ret_docu
         document_free(parsed);
         if (r < 0) {
             store_use_free(*ret_use);
+            *ret_use = NULL; /* the caller frees what it has */
         }
     }
     store_free(store);

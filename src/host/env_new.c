@@ -1,4 +1,5 @@
 /* env_new.c - makes environments out of documents, and ends them; see vial.h and env.h. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,64 +28,79 @@ static void tool_is_missing(struct vial_engine *engine, const struct vial_call *
         "the host program has no function for this tool", NULL, &ignored);
 }
 
-/* The document's tools as vial.h has them; those that it leaves to the host get their functions
- * from the caller's. */
+/* One of the document's tools as vial.h has it. */
+static struct vial_tool spec_of(const struct document_tool *t)
+{
+    return (struct vial_tool){.size = sizeof(struct vial_tool),
+        .mode = t->sync ? VIAL_TOOL_SYNC : VIAL_TOOL_ASYNC,
+        .name = t->name,
+        .description = t->description,
+        .input_schema = t->input,
+        .output_schema = t->output,
+        .call = t->executor == DOCUMENT_BY_HOST ? tool_is_missing : NULL,
+        .url = t->url,
+        .headers = t->headers.items,
+        .headers_count = t->headers.count,
+        .command = t->command.items,
+        .command_count = t->command.count,
+        .command_env = t->exec_env.items,
+        .command_env_count = t->exec_env.count,
+        .command_cwd = t->exec_cwd,
+        .flags = t->approve ? VIAL_TOOL_APPROVE : 0,
+        .timeout_ms_max = t->timeout_ms,
+        .calls_max = t->calls_max,
+        .concurrency_max = t->concurrency_max,
+        .input_bytes_max = t->input_bytes_max,
+        .output_bytes_max = t->output_bytes_max};
+}
+
+/* The number of the document's tool that a function of the caller is for; -1 when there is none. */
+static ptrdiff_t find_host_tool(const struct document *d, const char *name)
+{
+    size_t i;
+
+    for (i = 0; name != NULL && i < d->tools_count; i++) {
+        if (strcmp(d->tools[i].name, name) == 0) {
+            return d->tools[i].executor == DOCUMENT_BY_HOST ? (ptrdiff_t)i : -1;
+        }
+    }
+    return -1;
+}
+
+/* The document's tools as vial.h has them, but for those that programs may not call: these are not
+ * there at all. What is left to the host gets its functions from the caller's tools. */
 static int fill_tools(
     struct vial_env *env, const struct vial_tool *given, size_t count, struct vial_error *err)
 {
     const struct document *d = env->document;
-    size_t i, k;
+    size_t specs_count = 0;
+    size_t i;
 
     env->specs = calloc(d->tools_count + 1, sizeof(*env->specs));
     if (env->specs == NULL) {
         return vial__fail(err, VIAL_E_NOMEM, "no memory for an environment");
     }
     for (i = 0; i < d->tools_count; i++) {
-        const struct document_tool *t = &d->tools[i];
-        struct vial_tool *s = &env->specs[i];
-
-        *s = (struct vial_tool){.size = sizeof(*s),
-            .mode = t->sync ? VIAL_TOOL_SYNC : VIAL_TOOL_ASYNC,
-            .name = t->name,
-            .description = t->description,
-            .input_schema = t->input,
-            .output_schema = t->output,
-            .url = t->url,
-            .headers = t->headers.items,
-            .headers_count = t->headers.count,
-            .command = t->command.items,
-            .command_count = t->command.count,
-            .command_env = t->exec_env.items,
-            .command_env_count = t->exec_env.count,
-            .command_cwd = t->exec_cwd,
-            .flags = t->approve ? VIAL_TOOL_APPROVE : 0,
-            .timeout_ms_max = t->timeout_ms,
-            .calls_max = t->calls_max,
-            .concurrency_max = t->concurrency_max,
-            .input_bytes_max = t->input_bytes_max,
-            .output_bytes_max = t->output_bytes_max};
-        for (k = 0; t->executor == DOCUMENT_BY_HOST && k < count; k++) {
-            if (given[k].name != NULL && strcmp(given[k].name, t->name) == 0) {
-                s->call = given[k].call;
-                s->user = given[k].user;
-                s->flags |= given[k].flags & (VIAL_TOOL_INLINE | VIAL_TOOL_VALUES);
-            }
-        }
-        if (s->call == NULL && t->executor == DOCUMENT_BY_HOST) {
-            s->call = tool_is_missing;
-        }
+        env->specs[i] = spec_of(&d->tools[i]);
     }
-    for (k = 0; k < count; k++) {
-        for (i = 0; i < d->tools_count && strcmp(d->tools[i].name, given[k].name) != 0; i++) {
-        }
-        if (i == d->tools_count || d->tools[i].executor != DOCUMENT_BY_HOST) {
+    for (i = 0; i < count; i++) {
+        ptrdiff_t at = find_host_tool(d, given[i].name);
+
+        if (at < 0 || given[i].call == NULL) {
             return vial__fail(err, VIAL_E_INVALID,
                 "the environment %s declares no tool %s that a function could do", d->name,
-                given[k].name);
+                given[i].name != NULL ? given[i].name : "without a name");
+        }
+        env->specs[at].call = given[i].call;
+        env->specs[at].user = given[i].user;
+        env->specs[at].flags |= given[i].flags & (VIAL_TOOL_INLINE | VIAL_TOOL_VALUES);
+    }
+    for (i = 0; i < d->tools_count; i++) {
+        if (document_allows_tool(d, d->tools[i].name)) {
+            env->specs[specs_count++] = env->specs[i];
         }
     }
-    return d->tools_count > 0 ? tool_set_new(env->specs, d->tools_count, &env->tools, err)
-                              : VIAL_OK;
+    return specs_count > 0 ? tool_set_new(env->specs, specs_count, &env->tools, err) : VIAL_OK;
 }
 
 /* The defaults of the globals as one object. */

@@ -66,6 +66,7 @@ void result_calls_record(
     struct result_calls *calls, uint32_t index, int is_output, const char *json, size_t len)
 {
     char *copy;
+    size_t i;
 
     if (index >= calls->count) {
         return;
@@ -76,6 +77,9 @@ void result_calls_record(
     }
     memcpy(copy, json, len);
     copy[len] = '\0';
+    for (i = 0; i < len; i++) { /* the result object is one line, whoever wrote a part of it */
+        copy[i] = copy[i] == '\n' || copy[i] == '\r' ? ' ' : copy[i];
+    }
     if (is_output) {
         free(calls->items[index].output);
         calls->items[index].output = copy;

@@ -242,6 +242,7 @@ int session_new_run(struct vial_session *s, const struct vial_request *request,
     struct vial_run **ret, struct vial_error *err)
 {
     struct vial_request q = VIAL_REQUEST_INIT;
+    struct vial_limits limits;
     int r;
 
     if (request == NULL || request->size > sizeof(q)) {
@@ -257,10 +258,20 @@ int session_new_run(struct vial_session *s, const struct vial_request *request,
     }
     if (q.limits == NULL) {
         q.limits = &s->limits;
+    } else if (s->env != NULL) { /* which says how far a program may go */
+        r = env_limits(s->env, q.limits, &limits, err);
+        if (r < 0) {
+            return r;
+        }
+        q.limits = &limits;
     }
     r = run_new(s->engine, &q, ret, err);
     if (r == VIAL_OK) { /* these hold for all of the session */
         (*ret)->limits.memory_bytes_max = s->limits.memory_bytes_max;
+        (*ret)->limits.disk_bytes_max = s->limits.disk_bytes_max;
+        (*ret)->limits.files_max = s->limits.files_max;
+        (*ret)->limits.open_files_max = s->limits.open_files_max;
+        (*ret)->request.limits = NULL; /* they have been taken over */
         (*ret)->session_kind = SESSION_EVAL;
     }
     return r;

@@ -321,6 +321,27 @@ def test_the_schema_describes_every_key(vial):
         look(rule, name)
 
 
+# ---- runs in it ----
+
+@pytest.mark.guest
+def test_a_tool_that_is_not_permitted_is_not_there(env, vial):
+    tools = [{"name": name, "exec": {"command": ["/bin/cat"]}} for name in ("crm.find", "crm.drop", "echo")]
+    document = {"name": "crm", "prefix": "const early = typeof crm.drop", "tools": tools,
+                "permissions": {"tools": ["crm.find", "echo"]}}
+    assert env("create", "-", document=document).returncode == 0
+    code = "[early, typeof crm.drop, await crm.find(1), await echo(2), Object.keys(crm)]"
+    result = vial.result("--in", "crm", "--data-dir", env.directory, "-e", code)
+    assert result["value"] == ["undefined", "undefined", 1, 2, ["find"]], result["error"]
+    assert "crm.drop" not in env("types", "crm").stdout
+
+
+@pytest.mark.guest
+def test_a_function_does_not_outlive_its_run(env, vial):
+    assert env("create", "-", document={"name": "plain", "prefix": "const f = () => 1"}).returncode == 0
+    result = vial.result("--in", "plain", "--data-dir", env.directory, "-e", "({f})")
+    assert result["error"]["message"].startswith("value.f is a function, which cannot cross to the host")
+
+
 def test_the_example_of_the_manual(env):
     manual = pathlib.Path(ROOT / "docs/environments.md").read_text()
     example = re.search(r"```json\n(.*?)```", manual, re.DOTALL).group(1)

@@ -106,6 +106,14 @@ static void too_much(struct vial_engine *e, const struct vial_call *call, void *
     free(huge);
 }
 
+static void lines(struct vial_engine *e, const struct vial_call *call, void *user)
+{
+    static const char answer[] = "{\r\n  \"a\": \"b\\n\"\n}\n";
+
+    (void)user;
+    assert_int_equal(vial_call_answer(e, call->id, answer, strlen(answer), NULL), 0);
+}
+
 static int approve(struct vial_engine *e, const struct vial_call *call, void *user)
 {
     (void)e;
@@ -143,6 +151,7 @@ static const struct vial_tool TOOLS[] = {
     TOOL(.name = "thrice", .call = echo, .calls_max = 3),
     TOOL(.name = "two", .call = slow, .concurrency_max = 2),
     TOOL(.name = "small", .call = echo, .input_bytes_max = 100),
+    TOOL(.name = "lines", .call = lines),
     TOOL(.name = "danger", .call = echo, .flags = VIAL_TOOL_APPROVE),
 };
 enum { TOOLS_COUNT = sizeof(TOOLS) / sizeof(TOOLS[0]) };
@@ -212,6 +221,19 @@ static void arguments_and_answers_cross_the_wall(void **state)
     expect("const m = await any(new Map([[1, 2n]])); [m instanceof Map, String(m.get(1))]",
         "[true,\"2\"]");
     expect("(await echo('x'.repeat(500000))).length", "500000");
+}
+
+static void a_result_is_one_line_whatever_tools_say(void **state)
+{
+    struct vial_result *result = run_with("await lines()", NULL, NULL);
+    struct vial_call_record record = VIAL_CALL_RECORD_INIT;
+
+    (void)state;
+    assert_int_equal(vial_result_call(result, 0, &record), 0);
+    assert_non_null(strstr(record.output, "\"a\": \"b\\n\""));
+    assert_string_equal(vial_result_value(result, NULL), "{\"a\":\"b\\n\"}");
+    assert_null(strchr(vial_result_json(result, NULL), '\n'));
+    vial_result_free(result);
 }
 
 static void members_may_be_given_in_order(void **state)
@@ -519,6 +541,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments_and_answers_cross_the_wall),
+        cmocka_unit_test(a_result_is_one_line_whatever_tools_say),
         cmocka_unit_test(members_may_be_given_in_order),
         cmocka_unit_test(what_json_cannot_say_is_refused),
         cmocka_unit_test(arguments_are_checked_field_by_field),

@@ -189,9 +189,10 @@ function cborValue(value, depth) {
     }
 }
 
-/* In a session a function stays where it is, and the host gets a number to call it by. */
+/* In a session a function stays where it is, and the host gets a number to call it by. A run, also
+ * one in an environment, is gone before anybody could call. */
 function cborFunction(value, depth) {
-    if (evaluationCount === 0) {
+    if (evaluationCount === 0 || isEnvironmentRun) {
         return refuse(depth, "a function", "call it and return the result");
     }
     cborHead(CBOR_TAG, TAG_OBJECT);
