@@ -33,7 +33,8 @@ static struct history_file file;
 static line_complete_fn complete_word;
 static void *complete_user;
 static const char *prompt_now = "";
-static struct buf line; /* without libedit: what was read */
+static struct buf line;     /* without libedit: what was read */
+static size_t given_up_len; /* of the line that a signal ended */
 
 /* ---- signals ---- */
 
@@ -124,10 +125,10 @@ static int read_character(EditLine *el, wchar_t *ret)
     size_t n;
     int r;
 
-    (void)el;
     for (;;) {
         r = read_byte(&byte);
         if (r <= 0) {
+            given_up_len = (size_t)(lib.el_line(el)->lastchar - lib.el_line(el)->buffer);
             return r;
         }
         n = mbrtowc(ret, &byte, 1, &state);
@@ -289,6 +290,7 @@ static int read_plain(const char **ret, size_t *ret_len)
     for (;;) {
         r = read_byte(&byte);
         if (r < 0 || (r == 0 && line.len == 0)) {
+            given_up_len = line.len;
             return r;
         }
         if (r == 0 || byte == '\n') {
@@ -326,6 +328,7 @@ enum line_event line_editor_read(const char *prompt, const char **ret, size_t *r
     if (interrupted) {
         (void)fputs("^C\n", stdout);
         (void)fflush(stdout);
+        *ret_len = given_up_len;
         return LINE_INTERRUPTED;
     }
     if (text == NULL) {

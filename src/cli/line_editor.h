@@ -13,7 +13,7 @@
 
 enum line_event {
     LINE_TEXT,
-    LINE_INTERRUPTED, /* Ctrl-C: what was typed is gone */
+    LINE_INTERRUPTED, /* Ctrl-C: what was typed is gone, and was so long */
     LINE_END,         /* Ctrl-D on an empty line, or the terminal has gone */
     LINE_TERMINATED,  /* SIGTERM or SIGHUP */
 };
@@ -26,11 +26,10 @@ typedef size_t (*line_complete_fn)(const char *line, size_t cursor, struct buf *
 int line_editor_open(line_complete_fn complete, void *user);
 void line_editor_close(void);
 
-/* Reads one line, without its end. *ret lives until the next call; -1 bytes do not occur. */
+/* Reads one line, without its end. *ret lives until the next call. */
 enum line_event line_editor_read(const char *prompt, const char **ret, size_t *ret_len);
 
-/* Something that was typed in, which the arrow keys bring back. keep also writes it to the file of
- * the next time. */
+/* Something that was typed in, which the arrow keys bring back, now and the next time. */
 void line_editor_remember(const char *entry, size_t len);
 
 #endif

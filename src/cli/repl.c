@@ -163,9 +163,9 @@ static void make_prompt(struct repl *r, int is_first, char *text, size_t size)
 }
 
 /* Ctrl-C: gives up the input, and the second time on an empty one everything. */
-static void on_interrupt(struct repl *r, struct buf *input, int *count)
+static void on_interrupt(struct repl *r, struct buf *input, size_t len, int *count)
 {
-    *count = input->len == 0 ? *count + 1 : 0;
+    *count = input->len + len == 0 ? *count + 1 : 0;
     buf_clear(input);
     r->has_ended |= *count > 1;
     if (*count == 1) {
@@ -214,7 +214,7 @@ static void serve_terminal(struct repl *r)
             take_typed(r, &input, line, len);
             break;
         case LINE_INTERRUPTED:
-            on_interrupt(r, &input, &interrupts);
+            on_interrupt(r, &input, len, &interrupts);
             break;
         case LINE_END:
             r->has_ended = 1;
