@@ -34,19 +34,35 @@ enum {
     CPU_GRACE_S = 2, /* the kernel's own processor limit is so much later than ours */
 };
 
+/* The second lock behind our own clock. What is hard is final: only a privileged host could give a
+ * session more for its next program, so that has the soft one, which ends whoever does not catch
+ * it. */
+static int limit_processor(const struct vial_run *run, const struct cell *cell)
+{
+    rlim_t cpu_s = (run->limits.cpu_ms_max * 1000ULL + cell->cpu_us_base) / 1000000 + CPU_GRACE_S;
+    struct rlimit cpu = {.rlim_cur = cpu_s, .rlim_max = cpu_s};
+    struct rlimit had;
+
+    if (run->session != NULL) {
+        if (prlimit(cell->pid, RLIMIT_CPU, NULL, &had) < 0) {
+            return -1;
+        }
+        cpu.rlim_max = had.rlim_max;
+        cpu.rlim_cur = cpu_s < had.rlim_max ? cpu_s : had.rlim_max;
+    }
+    return prlimit(cell->pid, RLIMIT_CPU, &cpu, NULL);
+}
+
 int run_begin(struct vial_run *run, struct vial_error *err)
 {
     struct cell *cell = &run->engine->cells[run->cell];
-    rlim_t cpu_s =
-        run->limits.cpu_ms_max / 1000 + (rlim_t)(cell->cpu_us_base / 1000000) + CPU_GRACE_S;
-    struct rlimit cpu = {.rlim_cur = cpu_s, .rlim_max = cpu_s};
 
     if (cgroup_slot_limit(&cell->cgroups, run->limits.memory_bytes_max) < 0) {
         return vial__fail_sys(err, errno, "setting the memory limit");
     }
-    /* The second lock behind our own clock. Without a user namespace a root that lacks
-     * CAP_SYS_RESOURCE, as in most containers, may not set it for the cell's user. */
-    if (prlimit(cell->pid, RLIMIT_CPU, &cpu, NULL) < 0 && errno != ESRCH &&
+    /* Without a user namespace a root that lacks CAP_SYS_RESOURCE, as in most containers, may not
+     * set it for the cell's user. */
+    if (limit_processor(run, cell) < 0 && errno != ESRCH &&
         !(errno == EPERM && run->engine->report.entries[LAYER_USERNS].state == LAYER_OFF)) {
         return vial__fail_sys(err, errno, "setting the processor limit");
     }
@@ -57,10 +73,10 @@ int run_begin(struct vial_run *run, struct vial_error *err)
     run->started_us = clock_now_us();
     run->memory_next_us = run->started_us + MEMORY_POLL_US;
     if ((files_send(&run->request, cell->sock) < 0 || start_send(run, cell->sock) < 0) &&
-        errno != EPIPE && errno != ECONNRESET) {
+        errno != EPIPE && errno != ECONNRESET && errno != ETIMEDOUT) {
         return vial__fail_sys(err, errno, "sending the program to its cell");
     }
-    /* A cell that died before is noticed when it is listened to. */
+    /* A cell that died before, or does not read, is noticed when it is listened to. */
     return request_is_checked_late(&run->request) ? request_check_input(&run->request, err)
                                                   : VIAL_OK;
 }
