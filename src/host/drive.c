@@ -21,6 +21,7 @@
 #include "host/meter.h"
 #include "host/result.h"
 #include "host/run_files.h"
+#include "host/session.h"
 
 enum {
     TOGETHER_US = 2000, /* how long a cell shares our processor, see drive_sit_together */
@@ -60,6 +61,12 @@ void drive_kill(struct vial_run *run)
     (void)syscall(SYS_pidfd_send_signal, run->pidfd, SIGKILL, NULL, 0);
 }
 
+static int is_cancelled(const struct vial_run *run)
+{
+    return __atomic_load_n(
+        run->session != NULL ? &run->session->cancelled : &run->cancelled, __ATOMIC_RELAXED);
+}
+
 static uint64_t min_u64(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -84,6 +91,7 @@ static int sleep_once(struct vial_run *run, uint64_t now, uint64_t until)
     struct pollfd p[2] = {{.fd = run->engine->cells[run->cell].sock, .events = POLLIN},
         {.fd = run->wake_fd, .events = POLLIN}};
     uint64_t left_us = until > now ? until - now : 0;
+    uint64_t woken;
     struct timespec left = {
         .tv_sec = (time_t)(left_us / 1000000), .tv_nsec = (long)(left_us % 1000000) * 1000};
     int n;
@@ -95,6 +103,9 @@ static int sleep_once(struct vial_run *run, uint64_t now, uint64_t until)
         p[0].events |= POLLOUT;
     }
     n = ppoll(p, run->wake_fd >= 0 ? 2 : 1, &left, NULL);
+    if (n > 0 && (p[1].revents & POLLIN) != 0) { /* what it was for is looked at by the caller */
+        (void)!read(run->wake_fd, &woken, sizeof(woken)); /* short counts handled */
+    }
     return n > 0 && (p[0].revents & ~POLLOUT) != 0;
 }
 
@@ -126,8 +137,7 @@ static enum drive_event sleep_until_event(struct vial_run *run)
         if (run->interrupted != 0) { /* again: the last one may have come a moment too early */
             (void)syscall(SYS_pidfd_send_signal, run->pidfd, FRAME_STOP_SIGNAL, NULL, 0);
         }
-        if (run->session != NULL && run->interrupted == 0 &&
-            __atomic_load_n(&run->cancelled, __ATOMIC_RELAXED)) {
+        if (run->session != NULL && run->interrupted == 0 && is_cancelled(run)) {
             return EVENT_CANCEL;
         }
         if (now >= wall_end_us(run)) {
@@ -279,7 +289,7 @@ static void state_death(struct vial_run *run, struct vial_result *result)
     int known = pool_wait_gone(run->engine, run->cell, GONE_MS_MAX);
     int status = known ? cell->exit_status : 0;
 
-    if (__atomic_load_n(&run->cancelled, __ATOMIC_RELAXED)) {
+    if (is_cancelled(run)) {
         result_state(result, VIAL_STATUS_CANCELLED, "Cancelled", NULL, "the run was cancelled");
     } else if (cgroup_slot_killed(&cell->cgroups)) {
         state_limit(run, result, EVENT_MEMORY);
@@ -417,8 +427,9 @@ void drive_usage(struct vial_run *run, struct vial_result *result)
     if (run->ended_us == 0) {
         run->ended_us = clock_now_us();
     }
-    result->usage.wall_us = run->ended_us - run->started_us - run->calls.paused_us_sum;
-    result->usage.approval_us = run->calls.paused_us_sum;
+    /* A pause may have lasted until after the end. */
+    result->usage.approval_us = min_u64(run->calls.paused_us_sum, run->ended_us - run->started_us);
+    result->usage.wall_us = run->ended_us - run->started_us - result->usage.approval_us;
     result->usage.cpu_us = meter_cpu_us(cell);
     if (result->usage.cpu_us == 0 && is_dead(run) &&
         pool_wait_gone(run->engine, run->cell, GONE_MS_MAX)) {

@@ -17,6 +17,8 @@ struct vial_session {
     struct tool_set *tools; /* a reference, or NULL */
     char name[64];
     int wake_fd;
+    int cancelled; /* atomic: what is in progress is to stop; it may be set from anywhere, and means
+                      nothing when nothing is */
 
     /* Guarded by the engine's lock. */
     struct vial_session *next; /* of all of the engine */
