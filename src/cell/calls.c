@@ -176,6 +176,51 @@ int calls_next(uint64_t until_us, struct answer *ret)
     return next_new(until_us, ret);
 }
 
+/* Reads so many bytes and forgets them. */
+static void skip(size_t len)
+{
+    char bytes[4096];
+    size_t piece;
+
+    for (; len > 0; len -= piece) {
+        piece = len < sizeof(bytes) ? len : sizeof(bytes);
+        if (fd_read_up_to(FORK_CONTROL_FD, bytes, piece) != (ssize_t)piece) {
+            die();
+        }
+    }
+}
+
+/* Not one byte more is read than the half frame lacks: what follows is not an answer. */
+void calls_rest(void)
+{
+    struct frame_header frame;
+    struct answer answer;
+    size_t have;
+
+    while (in_at < in.len && take(&in, &in_at, &answer)) {
+    }
+    have = in.len - in_at;
+    if (have > 0) {
+        memcpy(&frame, in.data + in_at, have < sizeof(frame) ? have : sizeof(frame));
+        if (have < sizeof(frame)) {
+            if (fd_read_up_to(FORK_CONTROL_FD, (char *)&frame + have, sizeof(frame) - have) !=
+                (ssize_t)(sizeof(frame) - have)) {
+                die();
+            }
+            have = sizeof(frame);
+        }
+        skip(sizeof(frame) + frame.len - have);
+    }
+    buf_clear(&in);
+    buf_clear(&aside);
+    in_at = aside_at = 0;
+}
+
+void calls_skip(uint32_t len)
+{
+    skip(len);
+}
+
 int calls_has_more(void)
 {
     struct answer answer;

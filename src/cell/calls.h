@@ -39,6 +39,13 @@ int calls_next(uint64_t until_us, struct answer *ret);
 /* Can calls_next give an answer without asking the kernel? */
 int calls_has_more(void);
 
+/* Between two programs: forgets answers that nobody waits for, also one that is half here, whose
+ * other half comes. */
+void calls_rest(void);
+
+/* Between two programs an ANSWER came: forgets its so many bytes. */
+void calls_skip(uint32_t len);
+
 /* Waits for the answer to this call; others are put aside. 1, or 0 when the program is to stop. */
 int calls_wait_for(uint32_t id, struct answer *ret);
 

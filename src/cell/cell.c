@@ -399,10 +399,13 @@ static _Noreturn void cell_member(void)
     unsigned fds_count;
 
     for (;;) {
+        calls_rest();
         if (family_read(&header, sizeof(header), fds, &fds_count) < 0) {
             _exit(0);
         }
-        if (header.type == FRAME_BRANCH) {
+        if (header.type == FRAME_ANSWER && fds_count == 0) {
+            calls_skip(header.len); /* to a program that did not wait for it */
+        } else if (header.type == FRAME_BRANCH) {
             member_branch(header.len, fds, fds_count);
         } else if (fds_count != 0) {
             cell_die();

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,8 +30,9 @@ enum {
     SLOTS_FIRST = 64,
     ARGS_DEPTH_MAX = 512, /* deeper JSON is an attack on somebody's recursion */
     FLOOD_FACTOR = 16,    /* a program that goes on calling past so many times its limit is ended */
-    ERROR_BYTES_MAX = 60000, /* of the JSON of an error: below ANSWER_EXTRA_BYTES */
-    END_MS = 2000,           /* for threads that are still busy when the engine ends */
+    ERROR_BYTES_MAX = 60000,   /* of the JSON of an error: below ANSWER_EXTRA_BYTES */
+    REST_US_MAX = 1000 * 1000, /* for a cell to take what it will not use: a few milliseconds */
+    END_MS = 2000,             /* for threads that are still busy when the engine ends */
 };
 
 /* ---- the table ---- */
@@ -653,6 +655,24 @@ int calls_wants_to_write(struct vial_run *run)
     return wants;
 }
 
+/* The cell of a session that is at rest throws answers away, but no frame may be cut off: the next
+ * one begins behind it. One that does not read is beyond help. */
+static void finish_sending(struct vial_run *run)
+{
+    struct pollfd p = {.fd = run->calls.sock, .events = POLLOUT};
+    uint64_t until = clock_now_us() + REST_US_MAX;
+    uint64_t now;
+
+    flush(&run->calls);
+    while (run->calls.out.len > 0 && (now = clock_now_us()) < until) {
+        (void)poll(&p, 1, (int)((until - now) / 1000 + 1));
+        flush(&run->calls);
+    }
+    if (run->calls.out.len > 0) {
+        (void)syscall(SYS_pidfd_send_signal, run->pidfd, SIGKILL, NULL, 0);
+    }
+}
+
 void calls_end(struct vial_run *run)
 {
     struct call_table *table = &run->engine->calls;
@@ -675,10 +695,16 @@ void calls_end(struct vial_run *run)
     run->calls.pending_count = 0;
     if (run->calls.approvals_count > 0) {
         run->calls.paused_us_sum += clock_now_us() - run->calls.paused_us;
+        run->calls.paused_us = 0;
         run->calls.approvals_count = 0;
+        /* A session has further programs. */
+        (void)syscall(SYS_pidfd_send_signal, run->pidfd, SIGCONT, NULL, 0);
+    }
+    (void)pthread_mutex_unlock(&table->lock);
+    if (run->session != NULL) { /* nobody but us adds to it any more */
+        finish_sending(run);
     }
     buf_clear(&run->calls.out);
-    (void)pthread_mutex_unlock(&table->lock);
 }
 
 void calls_close(struct vial_run *run)

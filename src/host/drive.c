@@ -431,8 +431,9 @@ void drive_usage(struct vial_run *run, struct vial_result *result)
     if (run->ended_us == 0) {
         run->ended_us = clock_now_us();
     }
-    result->usage.wall_us = run->ended_us - run->started_us - run->calls.paused_us_sum;
-    result->usage.approval_us = run->calls.paused_us_sum;
+    /* A pause may have lasted until after the end. */
+    result->usage.approval_us = min_u64(run->calls.paused_us_sum, run->ended_us - run->started_us);
+    result->usage.wall_us = run->ended_us - run->started_us - result->usage.approval_us;
     result->usage.cpu_us = meter_cpu_us(cell);
     if (result->usage.cpu_us == 0 && is_dead(run) &&
         pool_wait_gone(run->engine, run->cell, GONE_MS_MAX)) {

@@ -74,10 +74,10 @@ int run_begin(struct vial_run *run, struct vial_error *err)
     run->started_us = clock_now_us();
     run->memory_next_us = run->started_us + MEMORY_POLL_US;
     if ((files_send(&run->request, cell->sock) < 0 || start_send(run, cell->sock) < 0) &&
-        errno != EPIPE && errno != ECONNRESET) {
+        errno != EPIPE && errno != ECONNRESET && errno != ETIMEDOUT) {
         return vial__fail_sys(err, errno, "sending the program to its cell");
     }
-    /* A cell that died before is noticed when it is listened to. */
+    /* A cell that died before, or does not read, is noticed when it is listened to. */
     return request_is_checked_late(&run->request) ? request_check_input(&run->request, err)
                                                   : VIAL_OK;
 }

@@ -105,6 +105,7 @@ static int enter(struct vial_session *s, struct vial_error *err)
             err, VIAL_E_BUSY, "the session is busy: it does one thing at a time; try again later");
     } else {
         s->state = VIAL_SESSION_BUSY;
+        __atomic_store_n(&s->cancelled, 0, __ATOMIC_SEQ_CST);
     }
     (void)pthread_mutex_unlock(&s->engine->lock);
     if (r == VIAL_E_GONE) {
@@ -115,12 +116,18 @@ static int enter(struct vial_session *s, struct vial_error *err)
 
 static void leave(struct vial_session *s)
 {
+    int ended;
+
     (void)pthread_mutex_lock(&s->engine->lock);
     s->used_us = clock_now_us();
-    if (s->state == VIAL_SESSION_BUSY) {
+    ended = s->state == VIAL_SESSION_ENDED;
+    if (!ended) {
         s->state = VIAL_SESSION_IDLE;
     }
     (void)pthread_mutex_unlock(&s->engine->lock);
+    if (ended) {
+        release(s, 0);
+    }
 }
 
 int session_adopt(struct vial_engine *e, uint32_t cell, int pidfd, const struct vial_limits *limits,
@@ -210,11 +217,8 @@ int session_run(
                        : result_new(&run->limits, e->isolation_json, &result, err);
     r = r < 0 ? r : calls_open(run, s->tools, s->mounts, err);
     meter_restart(&e->cells[s->cell]);
-    __atomic_store_n(&s->cancelled, 0, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&s->is_running, 1, __ATOMIC_SEQ_CST);
     r = r < 0 ? r : run_begin(run, err);
     r = r < 0 ? r : drive_run(run, result, err);
-    __atomic_store_n(&s->is_running, 0, __ATOMIC_SEQ_CST);
     if (r == VIAL_OK) {
         drive_usage(run, result);
         s->introduced = 1;
@@ -316,10 +320,8 @@ void vial_session_cancel(struct vial_session *s)
     uint64_t one = 1;
 
     /* Not through the run, which may be freed at any moment. */
-    if (__atomic_load_n(&s->is_running, __ATOMIC_SEQ_CST)) {
-        __atomic_store_n(&s->cancelled, 1, __ATOMIC_SEQ_CST);
-        (void)!write(s->wake_fd, &one, sizeof(one)); /* short counts handled */
-    }
+    __atomic_store_n(&s->cancelled, 1, __ATOMIC_SEQ_CST);
+    (void)!write(s->wake_fd, &one, sizeof(one)); /* short counts handled */
 }
 
 /* ---- making and ending ---- */
@@ -350,7 +352,7 @@ static int check_count(struct vial_engine *e, size_t more, struct vial_error *er
     int r = VIAL_OK;
 
     (void)pthread_mutex_lock(&e->lock);
-    if (e->sessions_count + more > e->sessions_max) {
+    if (more > e->sessions_max || e->sessions_count > e->sessions_max - more) {
         r = vial__fail(err, VIAL_E_BUSY,
             "there are %u sessions, and there may be %u (sessions_max); end some first",
             e->sessions_count, e->sessions_max);
@@ -471,6 +473,7 @@ void vial_session_end(struct vial_session *s)
     (void)pthread_mutex_lock(&s->engine->lock);
     idle = s->state == VIAL_SESSION_IDLE;
     note_end(s, "it was ended");
+    __atomic_store_n(&s->cancelled, 1, __ATOMIC_SEQ_CST);
     (void)pthread_mutex_unlock(&s->engine->lock);
     kill_process(s); /* whoever evaluates in it sees that */
     if (idle) {

@@ -18,6 +18,8 @@ struct vial_session {
     const struct mounts *mounts; /* the environment's, or NULL */
     char name[64];
     int wake_fd;
+    int cancelled; /* atomic: what is in progress is to stop; it may be set from anywhere, and means
+                      nothing when nothing is */
 
     /* Guarded by the engine's lock. */
     struct vial_session *next; /* of all of the engine */
@@ -31,10 +33,6 @@ struct vial_session {
     uint64_t file_bytes;
     int introduced; /* the cell knows the tools */
     char ended[160];
-
-    /* Atomic: set in signal handlers and other threads. */
-    int is_running; /* an evaluation is in progress */
-    int cancelled;  /* it is to stop */
 };
 
 /* A session of a cell that has been taken, which it owns from now on. Takes a reference to tools,

@@ -2,24 +2,41 @@
 #include "host/start.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include "base/clock.h"
 #include "host/modules.h"
 #include "host/mounts.h"
 #include "host/run_files.h"
 #include "wire/field.h"
 #include "wire/frame.h"
 
-static int send_all(int sock, struct iovec *iov, size_t count)
+/* Waits for room in the socket; -1 with ETIMEDOUT when the time is over. A cell that stays may be
+ * the guest's, and need not read. */
+static int wait_for_room(int sock, uint64_t until_us)
+{
+    struct pollfd p = {.fd = sock, .events = POLLOUT};
+    uint64_t now = clock_now_us();
+
+    if (now >= until_us) {
+        errno = ETIMEDOUT;
+        return -1;
+    }
+    (void)poll(&p, 1, (int)((until_us - now) / 1000 + 1));
+    return 0;
+}
+
+static int send_all(int sock, struct iovec *iov, size_t count, uint64_t until_us)
 {
     struct msghdr msg = {.msg_iov = iov, .msg_iovlen = count};
     ssize_t n;
 
     while (msg.msg_iovlen > 0) {
-        n = sendmsg(sock, &msg, MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR) {
+        n = sendmsg(sock, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n < 0 && (errno == EINTR || (errno == EAGAIN && wait_for_room(sock, until_us) == 0))) {
             continue;
         }
         if (n < 0) {
@@ -143,7 +160,7 @@ int start_send(const struct vial_run *run, int sock)
     for (i = 1; i < count; i++) {
         header.len += (uint32_t)iov[i].iov_len;
     }
-    r = send_all(sock, iov, count);
+    r = send_all(sock, iov, count, run->started_us + run->limits.wall_ms_max * 1000ULL);
     buf_release(&fields);
     return r;
 }

@@ -64,7 +64,10 @@ static JSValueRef native_proxy_target(JSContextRef ctx, JSObjectRef function, JS
     (void)function;
     (void)self;
     (void)exception;
-    if (argc > 0 && JSValueIsObject(ctx, argv[0])) {
+    /* The global object is behind something that the engine takes for a proxy, and no guest does.
+     */
+    if (argc > 0 && JSValueIsObject(ctx, argv[0]) &&
+        !JSValueIsStrictEqual(ctx, argv[0], JSContextGetGlobalObject(ctx))) {
         target = JSObjectGetProxyTarget(JSValueToObject(ctx, argv[0], NULL));
     }
     return target != NULL ? (JSValueRef)target : JSValueMakeNull(ctx);

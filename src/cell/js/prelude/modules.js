@@ -18,7 +18,6 @@ const { parse: jsonParse } = JSON;
 const {
     SyntaxError: SyntaxErrorClass, ReferenceError: ReferenceErrorClass, WeakSet: WeakSetClass,
 } = globalThis;
-const weakSetAdd = method1(WeakSet.prototype.add);
 const arraySort = method0(ArrayPrototype.sort);
 const generatorNext = method0(getPrototypeOf(function* () {}).prototype.next);
 

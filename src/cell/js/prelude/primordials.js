@@ -82,6 +82,7 @@ const weakMapHas = method1(WeakMap.prototype.has);
 const weakMapGet = method1(WeakMap.prototype.get);
 const weakMapSet = method2(WeakMap.prototype.set);
 const weakSetHas = method1(WeakSet.prototype.has);
+const weakSetAdd = method1(WeakSet.prototype.add);
 const bufferByteLength = getterOf(ArrayBuffer.prototype, "byteLength");
 const bufferDetached = getterOf(ArrayBuffer.prototype, "detached");
 const viewBuffer = getterOf(DataView.prototype, "buffer");

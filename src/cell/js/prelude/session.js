@@ -67,7 +67,7 @@ function isLeftOver() {
 
 /* An error that nobody has caught. */
 function recordUncaught(error) {
-    if (isLeftOver()) {
+    if (isLeftOver() || (isObject(error) && weakSetHas(droppedErrors, error))) {
         if (!muted) {
             nativeWrite(STDERR, `Uncaught ${describe(error)[2]}\n`);
         }

@@ -213,6 +213,8 @@ function takeAnswer(id, kind, value) {
     }
 }
 
+const droppedErrors = new WeakSet(); /* of calls below: no later program has made them */
+
 /* Another program begins in this process, or this process is a copy: nobody answers any more. */
 function dropCalls() {
     if (pendingCount === 0) {
@@ -223,11 +225,13 @@ function dropCalls() {
     pendingCount = 0;
     mapForEach(dropped, (deferred) => {
         promiseThen(deferred.promise, undefined, () => {}); /* nobody needs to handle it */
-        deferred.reject(toolError(deferred.trace, {
+        const error = toolError(deferred.trace, {
             __proto__: null, name: "AbortError",
             message: "the program that made this call was over before the answer came",
             fields: undefined,
-        }));
+        });
+        weakSetAdd(droppedErrors, error);
+        deferred.reject(error);
     });
 }
 
