@@ -403,12 +403,13 @@ static _Noreturn void cell_member(void)
         if (family_read(&header, sizeof(header), fds, &fds_count) < 0) {
             _exit(0);
         }
-        if (header.type == FRAME_ANSWER && fds_count == 0) {
+        if (fds_count != 0 && header.type != FRAME_BRANCH) {
+            cell_die();
+        }
+        if (header.type == FRAME_ANSWER) {
             calls_skip(header.len); /* to a program that did not wait for it */
         } else if (header.type == FRAME_BRANCH) {
             member_branch(header.len, fds, fds_count);
-        } else if (fds_count != 0) {
-            cell_die();
         } else if (header.type == FRAME_FILE) {
             cell_receive_file(&member_files, header.len);
         } else if (header.type == FRAME_GO) {

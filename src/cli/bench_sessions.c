@@ -160,7 +160,7 @@ int bench_environment(struct bench *b)
     struct buf document;
     int code;
 
-    buf_init(&document, 2 * PREFIX_BYTES);
+    buf_init(&document, (size_t)2 * PREFIX_BYTES);
     if (make_document(&document) < 0 ||
         vial_env_new(b->engine, document.data, document.len, NULL, 0, &env, &err) < 0) {
         buf_release(&document);

@@ -152,10 +152,10 @@ static const char *size_text(uint64_t bytes)
 
     if (bytes < 1024) {
         (void)snprintf(text, sizeof(text), "%llu B", (unsigned long long)bytes);
-    } else if (bytes < 1024 * 1024) {
+    } else if (bytes < 1048576) {
         (void)snprintf(text, sizeof(text), "%.1f KB", (double)bytes / 1024);
     } else {
-        (void)snprintf(text, sizeof(text), "%.1f MB", (double)bytes / (1024 * 1024));
+        (void)snprintf(text, sizeof(text), "%.1f MB", (double)bytes / 1048576);
     }
     return text;
 }

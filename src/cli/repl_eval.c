@@ -110,10 +110,8 @@ static int report(struct repl *r, struct vial_result *result, const char *name)
         return 0;
     }
     code = report_exit_code(status);
-    if (!lives && by_itself) {
-        r->has_ended = 1;
-    } else if (!lives && (r->is_terminal || r->options->keep_going) &&
-               repl_recover(r, ended_by(status)) != 0) {
+    if (!lives && (by_itself || ((r->is_terminal || r->options->keep_going) &&
+                                    repl_recover(r, ended_by(status)) != 0))) {
         r->has_ended = 1;
     }
     return code;
