@@ -188,3 +188,14 @@ size_t near_names(
     assert(found <= max);
     return found;
 }
+
+const char *near_word(const char *word, const char *const known[])
+{
+    size_t count = 0;
+    size_t found;
+
+    while (known[count] != NULL) {
+        count++;
+    }
+    return near_names(word, known, count, &found, 1) == 1 ? known[found] : NULL;
+}

@@ -27,4 +27,7 @@ unsigned near_tolerance(size_t len);
 size_t near_names(
     const char *word, const char *const *names, size_t count, size_t *ret_indices, size_t max);
 
+/* The nearest of the words, which end in NULL; NULL when none is near. */
+const char *near_word(const char *word, const char *const known[]);
+
 #endif

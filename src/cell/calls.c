@@ -143,8 +143,9 @@ static void receive(void)
         die();
     }
     do {
-        n = read(
-            FORK_CONTROL_FD, in.data + in.len, in.capacity - in.len); /* short counts handled */
+        size_t room = in.capacity - in.len;
+
+        n = read(FORK_CONTROL_FD, in.data + in.len, room); /* short counts handled */
     } while (n < 0 && errno == EINTR);
     if (n <= 0) {
         die();

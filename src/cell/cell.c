@@ -23,6 +23,7 @@
 #include "cell/files.h"
 #include "cell/guest.h"
 #include "cell/memfs.h"
+#include "cell/mounts.h"
 #include "cell/slim.h"
 #include "cell/start.h"
 #include "jail/filter.h"
@@ -190,6 +191,10 @@ static void cell_settle_files(
     }
     if (in->sys != 0) {
         cell_refuse(result, "making the file", in->name, in->sys);
+    }
+    r = mounts_make(&cell_files, &cell_start);
+    if (r < 0) {
+        cell_refuse(result, "making the directories of", "mounts", -r);
     }
     if (memfs_limit(&cell_files, limits) < 0) {
         cell_refuse(result, "making the files up to", in->name, ENOSPC);

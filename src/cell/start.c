@@ -123,6 +123,7 @@ static int take_field(const struct field *f, struct memfs *files, struct guest_s
         start->tools_count++;
         return 0;
     case FIELD_ENV:
+    case FIELD_MOUNT:
     case FIELD_ARG:
     case FIELD_CWD:
     case FIELD_OUT:

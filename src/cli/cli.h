@@ -31,6 +31,7 @@ int cmd_run(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_env(int argc, char **argv);
+int cmd_repl(int argc, char **argv);
 
 /* One line on stderr, "vial: ...", with terminal codes in it made visible; returns code. */
 int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/nearest.h"
+#include "base/near.h"
 #include "cli/cli.h"
 
 enum {
@@ -122,7 +122,7 @@ int cli_args_plain(struct cli_args *a, const char *command)
 
 int cli_unknown_option(const char *command, const char *option, const char *const known[])
 {
-    const char *best = nearest_word(option, known);
+    const char *best = near_word(option, known);
 
     if (best != NULL) {
         return cli_fail(EXIT_USAGE, "there is no option %s; did you mean %s? See `vial %s --help`",

@@ -13,6 +13,7 @@ struct command {
 
 static const struct command COMMANDS[] = {
     {"run", cmd_run, "run a JavaScript program in a confined process of its own"},
+    {"repl", cmd_repl, "evaluate what is typed in or piped in, in a session that can be branched"},
     {"env", cmd_env, "keep environments: named, versioned descriptions of what programs run in"},
     {"doctor", cmd_doctor, "show which layers of the wall hold on this kernel, by violating them"},
     {"bench", cmd_bench,

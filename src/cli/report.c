@@ -42,7 +42,7 @@ void report_safe(const char *text)
     }
 }
 
-void report_error(const struct vial_result *result, const char *name)
+void report_error_only(const struct vial_result *result, const char *name)
 {
     struct vial_result_error e = VIAL_RESULT_ERROR_INIT;
 
@@ -65,7 +65,15 @@ void report_error(const struct vial_result *result, const char *name)
         report_safe(e.message);
     }
     (void)fputc('\n', stderr);
-    if (e.hint != NULL) {
+}
+
+void report_error(const struct vial_result *result, const char *name)
+{
+    struct vial_result_error e = VIAL_RESULT_ERROR_INIT;
+
+    report_error_only(result, name);
+    vial_result_error(result, &e);
+    if (e.name != NULL && e.hint != NULL) {
         (void)fputs("hint: ", stderr);
         report_safe(e.hint);
         (void)fputc('\n', stderr);

@@ -15,6 +15,9 @@ void report_safe(const char *text);
  * the program is called. */
 void report_error(const struct vial_result *result, const char *name);
 
+/* The same without the hint. */
+void report_error_only(const struct vial_result *result, const char *name);
+
 /* That output was cut, when it was. */
 void report_dropped(const struct vial_result *result);
 

@@ -1,14 +1,11 @@
 /* run_help.c - `vial run --help`. */
 #include <stdio.h>
 
+#include "cli/limit_args.h"
 #include "cli/run_options.h"
-#include "policy/limits.h"
 
 void run_options_help(void)
 {
-    size_t count, i;
-    const struct limit_row *rows = limits_table(&count);
-
     (void)printf(
         "usage: vial run [OPTION]... FILE [-- ARG...]\n"
         "       vial run [OPTION]... -e CODE [-- ARG...]\n"
@@ -45,15 +42,7 @@ void run_options_help(void)
         "  -- ARG...           what process.argv has behind the program\n\n"
         "%sLimits are always on. Defaults and ranges:\n\n",
         RUN_ENV_HELP);
-    for (i = 0; i < count; i++) {
-        char flag[32];
-
-        (void)snprintf(flag, sizeof(flag), "%s N", rows[i].flag);
-        (void)printf("  %-19s %s (%llu; %llu to %llu)\n", flag, rows[i].help,
-            (unsigned long long)(rows[i].by_default / rows[i].flag_factor),
-            (unsigned long long)((rows[i].min + rows[i].flag_factor - 1) / rows[i].flag_factor),
-            (unsigned long long)(rows[i].max / rows[i].flag_factor));
-    }
+    limit_args_help();
     (void)printf(
         "\nExit codes: 0 ok (or what process.exit was given), 1 exception, 2 usage, 122 call "
         "limit, 123 disk limit, 124 wall "

@@ -9,9 +9,9 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
+#include "cli/limit_args.h"
 #include "code/specifier.h"
 #include "jail/layer.h"
-#include "policy/limits.h"
 
 enum {
     /* As the library has them. */
@@ -37,37 +37,6 @@ static int add_require(struct run_options *o, const char *layers)
     return n > 0 && (size_t)n < sizeof(o->require) - used
                ? 0
                : cli_fail(EXIT_USAGE, "--require takes up to %d characters", REQUIRE_BYTES_MAX - 1);
-}
-
-/* An option that sets a limit: 1 when it was one, 0 when not, or minus an exit code. */
-static int take_limit(struct run_options *o, struct cli_args *a)
-{
-    size_t count, i;
-    const struct limit_row *rows = limits_table(&count);
-    struct vial_error err;
-    const char *value;
-    uint64_t number;
-
-    for (i = 0; i < count; i++) {
-        if (strcmp(a->option, rows[i].flag) != 0) {
-            continue;
-        }
-        value = cli_args_value(a, "run");
-        if (value == NULL) {
-            return -EXIT_USAGE;
-        }
-        if (cli_number(value, &number) < 0) {
-            return -cli_fail(EXIT_USAGE, "%s takes a whole number from %llu to %llu, not \"%s\"",
-                rows[i].flag,
-                (unsigned long long)((rows[i].min + rows[i].flag_factor - 1) / rows[i].flag_factor),
-                (unsigned long long)(rows[i].max / rows[i].flag_factor), value);
-        }
-        if (limits_set_from_flag(&o->limits, &rows[i], number, &err) < 0) {
-            return -cli_fail(EXIT_USAGE, "%s", err.text);
-        }
-        return 1;
-    }
-    return 0;
 }
 
 /* Adds to a list that a flag may be repeated for. */
@@ -257,7 +226,7 @@ static int take_option(struct run_options *o, struct cli_args *a)
     if (r != 1) {
         return r;
     }
-    r = take_limit(o, a);
+    r = limit_args_take(&o->limits, a, "run");
     if (r != 0) {
         return r > 0 ? 0 : -r;
     }

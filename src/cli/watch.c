@@ -44,6 +44,9 @@ static void on_second(int number)
     } while (n > 0 && at > 20);
     say(line, sizeof(line) - 1);
     status_shown = 1;
+    if (interrupted && stop_it != NULL) { /* the first time may have been a moment too early */
+        stop_it(stop_user);
+    }
 }
 
 void watch_clear_status(void)
@@ -84,6 +87,7 @@ void watch_begin(void)
 
     (void)sigaction(SIGINT, &interrupt, NULL);
     (void)sigaction(SIGTERM, &interrupt, NULL);
+    seconds = 0;
     if (isatty(2)) {
         (void)sigaction(SIGALRM, &second, NULL);
         (void)setitimer(ITIMER_REAL, &every, NULL);

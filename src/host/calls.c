@@ -18,8 +18,10 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "host/call.h"
+#include "host/mounts.h"
 #include "host/workers.h"
 #include "value/cbor.h"
+#include "wire/look.h"
 
 enum {
     SLOT_BITS = 16,
@@ -272,13 +274,14 @@ fail_call(struct call *call, uint32_t status, const char *name, const char *form
 
 /* ---- calls as they come ---- */
 
-int calls_open(struct vial_run *run, struct tool_set *tools, struct vial_error *err)
+int calls_open(struct vial_run *run, struct tool_set *tools, const struct mounts *mounts,
+    struct vial_error *err)
 {
-    run->calls = (struct run_calls){.sock = -1};
-    if (tools == NULL || tools->count == 0) {
+    run->calls = (struct run_calls){.sock = -1, .mounts = mounts};
+    if (tools == NULL && mounts == NULL) {
         return VIAL_OK;
     }
-    run->calls.tool_counts = calloc(2 * tools->count, sizeof(uint32_t));
+    run->calls.tool_counts = calloc(tools != NULL ? 2 * tools->count : 1, sizeof(uint32_t));
     if (run->wake_fd < 0) {
         run->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     }
@@ -291,7 +294,8 @@ int calls_open(struct vial_run *run, struct tool_set *tools, struct vial_error *
     }
     buf_init(&run->calls.out, (run->limits.call_bytes_max + ANSWER_EXTRA_BYTES) *
                                   ((size_t)run->limits.calls_at_once_max + 1));
-    run->calls.tools = tool_set_ref(tools);
+    run->calls.tools = tools != NULL ? tool_set_ref(tools) : NULL;
+    run->calls.is_open = 1;
     return VIAL_OK;
 }
 
@@ -514,17 +518,45 @@ static void take_call(
     }
 }
 
+/* The cell looks into a directory that we serve. */
+static enum calls_taken take_look(
+    struct vial_run *run, const struct call_head *head, const char *bytes, size_t len)
+{
+    struct call_table *table = &run->engine->calls;
+    struct buf answer;
+    uint32_t sys;
+
+    if (run->calls.mounts == NULL || head->id <= run->calls.last_id) {
+        return CALLS_NONSENSE;
+    }
+    run->calls.last_id = head->id;
+    buf_init(&answer, LOOK_BYTES_MAX);
+    sys = (uint32_t)mounts_look(run->calls.mounts, bytes, len, &answer);
+    (void)pthread_mutex_lock(&table->lock);
+    if (sys != 0) {
+        send_answer(run, head->id, ANSWER_ERRNO, (const char *)&sys, sizeof(sys));
+    } else {
+        send_answer(run, head->id, ANSWER_BYTES, answer.data, answer.len);
+    }
+    (void)pthread_mutex_unlock(&table->lock);
+    buf_release(&answer);
+    return CALLS_TAKEN;
+}
+
 enum calls_taken calls_take(struct vial_run *run, const struct frame *f)
 {
     struct call_table *table = &run->engine->calls;
     struct call_head head;
 
-    if (run->calls.tools == NULL || f->len < sizeof(head)) {
+    if (!run->calls.is_open || f->len < sizeof(head)) {
         return CALLS_NONSENSE;
     }
     memcpy(&head, f->payload, sizeof(head));
-    if (head.tool >= run->calls.tools->count || head.kind > CALL_LARGE || head.zero != 0 ||
-        head.id <= run->calls.last_id ||
+    if (head.tool == LOOK_TOOL) {
+        return take_look(run, &head, f->payload + sizeof(head), f->len - sizeof(head));
+    }
+    if (run->calls.tools == NULL || head.tool >= run->calls.tools->count ||
+        head.kind > CALL_LARGE || head.zero != 0 || head.id <= run->calls.last_id ||
         (head.kind == CALL_LARGE && f->len != sizeof(head) + sizeof(uint64_t))) {
         return CALLS_NONSENSE;
     }
@@ -543,7 +575,7 @@ uint64_t calls_deadline_us(struct vial_run *run)
     uint64_t first = UINT64_MAX;
     const struct call *call;
 
-    if (run->calls.tools == NULL || run->calls.count == 0) {
+    if (run->calls.first == NULL) { /* a new one is made by this thread */
         return first;
     }
     (void)pthread_mutex_lock(&table->lock);
@@ -590,7 +622,7 @@ void calls_serve(struct vial_run *run, uint64_t now_us)
     uint64_t count;
     int changed = 1;
 
-    if (run->calls.tools == NULL || run->calls.count == 0) {
+    if (!run->calls.is_open || (run->calls.count == 0 && run->calls.out.len == 0)) {
         return;
     }
     (void)!read(run->wake_fd, &count, sizeof(count)); /* short counts handled */
@@ -612,7 +644,7 @@ int calls_wants_to_write(struct vial_run *run)
 {
     int wants;
 
-    if (run->calls.tools == NULL || run->calls.count == 0) {
+    if (!run->calls.is_open) {
         return 0;
     }
     (void)pthread_mutex_lock(&run->engine->calls.lock);
@@ -626,7 +658,7 @@ void calls_end(struct vial_run *run)
     struct call_table *table = &run->engine->calls;
     struct call *call, *next;
 
-    if (run->calls.tools == NULL) {
+    if (!run->calls.is_open) {
         return;
     }
     (void)pthread_mutex_lock(&table->lock);

@@ -17,6 +17,7 @@
 #include "wire/frame.h"
 
 struct call;
+struct mounts;
 struct workers;
 
 /* All calls of an engine. */
@@ -32,8 +33,10 @@ struct call_table {
 
 /* What a run has of calls. Guarded by the table's lock while calls are under way. */
 struct run_calls {
-    struct tool_set *tools; /* NULL: none */
-    struct call *first;     /* those without an answer */
+    struct tool_set *tools;      /* NULL: none */
+    const struct mounts *mounts; /* NULL: none */
+    int is_open;                 /* there are some */
+    struct call *first;          /* those without an answer */
     unsigned pending_count;
     unsigned approvals_count; /* of them wait for approval */
     uint32_t last_id;         /* of the cell's numbers */
@@ -54,8 +57,10 @@ VIAL_NODISCARD int call_table_release(struct call_table *table);
 
 struct vial_run;
 
-/* Before the start message: what the run needs to take calls. */
-VIAL_NODISCARD int calls_open(struct vial_run *run, struct tool_set *tools, struct vial_error *err);
+/* Before the start message: what the run needs to take calls. Each of tools and mounts may be
+ * NULL. */
+VIAL_NODISCARD int calls_open(struct vial_run *run, struct tool_set *tools,
+    const struct mounts *mounts, struct vial_error *err);
 
 /* With a cell: answers go here from now on. */
 void calls_begin(struct vial_run *run, int sock, struct vial_result *result);

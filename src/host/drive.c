@@ -21,6 +21,7 @@
 #include "host/meter.h"
 #include "host/result.h"
 #include "host/run_files.h"
+#include "host/session.h"
 
 enum {
     TOGETHER_US = 2000, /* how long a cell shares our processor, see drive_sit_together */
@@ -65,6 +66,13 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+static int is_cancelled(const struct vial_run *run)
+{
+    const int *flag = run->session != NULL ? &run->session->cancelled : &run->cancelled;
+
+    return __atomic_load_n(flag, __ATOMIC_RELAXED);
+}
+
 /* When the wall clock will have run out; it stands while an approval is waited for. A program that
  * was asked to stop has a little longer. */
 static uint64_t wall_end_us(const struct vial_run *run)
@@ -86,6 +94,7 @@ static int sleep_once(struct vial_run *run, uint64_t now, uint64_t until)
     uint64_t left_us = until > now ? until - now : 0;
     struct timespec left = {
         .tv_sec = (time_t)(left_us / 1000000), .tv_nsec = (long)(left_us % 1000000) * 1000};
+    uint64_t count;
     int n;
 
     if (left_us > SLEEP_US_MAX) {
@@ -95,6 +104,9 @@ static int sleep_once(struct vial_run *run, uint64_t now, uint64_t until)
         p[0].events |= POLLOUT;
     }
     n = ppoll(p, run->wake_fd >= 0 ? 2 : 1, &left, NULL);
+    if (n > 0 && (p[1].revents & POLLIN) != 0) {          /* else the next one would not sleep */
+        (void)!read(run->wake_fd, &count, sizeof(count)); /* short counts handled */
+    }
     return n > 0 && (p[0].revents & ~POLLOUT) != 0;
 }
 
@@ -126,8 +138,7 @@ static enum drive_event sleep_until_event(struct vial_run *run)
         if (run->interrupted != 0) { /* again: the last one may have come a moment too early */
             (void)syscall(SYS_pidfd_send_signal, run->pidfd, FRAME_STOP_SIGNAL, NULL, 0);
         }
-        if (run->session != NULL && run->interrupted == 0 &&
-            __atomic_load_n(&run->cancelled, __ATOMIC_RELAXED)) {
+        if (run->session != NULL && run->interrupted == 0 && is_cancelled(run)) {
             return EVENT_CANCEL;
         }
         if (now >= wall_end_us(run)) {
@@ -279,7 +290,7 @@ static void state_death(struct vial_run *run, struct vial_result *result)
     int known = pool_wait_gone(run->engine, run->cell, GONE_MS_MAX);
     int status = known ? cell->exit_status : 0;
 
-    if (__atomic_load_n(&run->cancelled, __ATOMIC_RELAXED)) {
+    if (is_cancelled(run)) {
         result_state(result, VIAL_STATUS_CANCELLED, "Cancelled", NULL, "the run was cancelled");
     } else if (cgroup_slot_killed(&cell->cgroups)) {
         state_limit(run, result, EVENT_MEMORY);

@@ -235,6 +235,7 @@ static int run_prefix(struct vial_env *env, struct vial_session *origin, struct 
     r = run_new(env->engine, &q, &run, err);
     if (r == VIAL_OK) {
         run->session_kind = SESSION_EVAL;
+        run->introduce_mounts = env->mounts;
         r = session_run(origin, run, ret, err);
         vial_run_free(run);
     }
@@ -268,6 +269,7 @@ static int make_origin(struct vial_env *env, struct vial_session **ret,
         }
         return r;
     }
+    origin->mounts = env->mounts;
     r = run_prefix(env, origin, ret_result, err);
     if (r < 0 || (*ret_result)->status != VIAL_STATUS_OK) {
         vial_session_free(origin);

@@ -19,6 +19,7 @@ struct vial_env {
     struct document *document;
     struct vial_tool *specs; /* of the document's tools, pointing into it */
     struct tool_set *tools;  /* or NULL */
+    struct mounts *mounts;   /* or NULL */
     char *defaults;          /* of the globals, as a JSON object, or NULL */
 
     /* Guarded by the engine's lock. */

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "host/catalog.h"
 #include "host/env.h"
+#include "host/mounts.h"
 #include "host/place.h"
 #include "host/session.h"
 
@@ -149,6 +150,7 @@ int vial_env_new(struct vial_engine *engine, const char *document, size_t len,
     buf_release(&report);
     r = r < 0 ? r : fill_tools(env, tools, tools_count, err);
     r = r < 0 ? r : fill_globals(env, err);
+    r = r < 0 ? r : mounts_open(env->document, &env->mounts, err);
     (void)pthread_mutex_lock(&engine->lock);
     env->next = engine->envs;
     engine->envs = env;
@@ -197,6 +199,7 @@ void vial_env_free(struct vial_env *env)
         return; /* a function that never returns may still look at it: better lost than used */
     }
     tool_set_unref(env->tools);
+    mounts_free(env->mounts);
     free(env->specs);
     free(env->defaults);
     document_free(env->document);

@@ -34,19 +34,36 @@ enum {
     CPU_GRACE_S = 2, /* the kernel's own processor limit is so much later than ours */
 };
 
-int run_begin(struct vial_run *run, struct vial_error *err)
+/* The kernel's processor limit: the second lock behind our own clock. In a session it is moved for
+ * every program, which only the soft one can be: nobody but a true root may raise the hard one, and
+ * the filter gives no guest a way to raise either. */
+static int limit_cpu(const struct vial_run *run, const struct cell *cell)
 {
-    struct cell *cell = &run->engine->cells[run->cell];
     rlim_t cpu_s =
         run->limits.cpu_ms_max / 1000 + (rlim_t)(cell->cpu_us_base / 1000000) + CPU_GRACE_S;
     struct rlimit cpu = {.rlim_cur = cpu_s, .rlim_max = cpu_s};
+    struct rlimit now;
+
+    if (run->session != NULL) {
+        if (prlimit(cell->pid, RLIMIT_CPU, NULL, &now) < 0) {
+            return -1;
+        }
+        cpu.rlim_max = now.rlim_max;
+        cpu.rlim_cur = cpu_s < now.rlim_max ? cpu_s : now.rlim_max;
+    }
+    return prlimit(cell->pid, RLIMIT_CPU, &cpu, NULL);
+}
+
+int run_begin(struct vial_run *run, struct vial_error *err)
+{
+    struct cell *cell = &run->engine->cells[run->cell];
 
     if (cgroup_slot_limit(&cell->cgroups, run->limits.memory_bytes_max) < 0) {
         return vial__fail_sys(err, errno, "setting the memory limit");
     }
-    /* The second lock behind our own clock. Without a user namespace a root that lacks
-     * CAP_SYS_RESOURCE, as in most containers, may not set it for the cell's user. */
-    if (prlimit(cell->pid, RLIMIT_CPU, &cpu, NULL) < 0 && errno != ESRCH &&
+    /* Without a user namespace a root that lacks CAP_SYS_RESOURCE, as in most containers, may not
+     * set it for the cell's user. */
+    if (limit_cpu(run, cell) < 0 && errno != ESRCH &&
         !(errno == EPERM && run->engine->report.entries[LAYER_USERNS].state == LAYER_OFF)) {
         return vial__fail_sys(err, errno, "setting the processor limit");
     }
@@ -147,7 +164,8 @@ static int open_calls(struct vial_run *run, struct vial_error *err)
         r = tool_set_new(q->tools, q->tools_count, &set, err);
         run->introduce = set;
     }
-    r = r < 0 ? r : calls_open(run, set, err);
+    r = r < 0 ? r
+              : calls_open(run, set, q->environment != NULL ? q->environment->mounts : NULL, err);
     tool_set_unref(set); /* the run's calls have a reference */
     return r;
 }

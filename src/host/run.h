@@ -31,7 +31,8 @@ struct vial_run {
     uint64_t grace_end_us;        /* until then it may do so by itself */
     struct tool_set *introduce;   /* tools that the cell does not know yet; NULL: none */
     uint32_t function, release,
-        complete;          /* not a program but this; see the fields of these names */
+        complete; /* not a program but this; see the fields of these names */
+    const struct mounts *introduce_mounts; /* likewise directories */
     uint32_t session_kind; /* what the start message says of it: enum session_kind */
     int together;          /* the cell sits on our processor, see drive_sit_together */
     uint64_t together_until_us;

@@ -116,7 +116,6 @@ static int enter(struct vial_session *s, struct vial_error *err)
 static void leave(struct vial_session *s)
 {
     (void)pthread_mutex_lock(&s->engine->lock);
-    s->run = NULL;
     s->used_us = clock_now_us();
     if (s->state == VIAL_SESSION_BUSY) {
         s->state = VIAL_SESSION_IDLE;
@@ -209,13 +208,13 @@ int session_run(
     run->introduce = s->introduced ? NULL : s->tools;
     r = run->pidfd < 0 ? vial__fail_sys(err, errno, "copying a descriptor")
                        : result_new(&run->limits, e->isolation_json, &result, err);
-    r = r < 0 ? r : calls_open(run, s->tools, err);
+    r = r < 0 ? r : calls_open(run, s->tools, s->mounts, err);
     meter_restart(&e->cells[s->cell]);
-    (void)pthread_mutex_lock(&e->lock);
-    s->run = run;
-    (void)pthread_mutex_unlock(&e->lock);
+    __atomic_store_n(&s->cancelled, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&s->is_running, 1, __ATOMIC_SEQ_CST);
     r = r < 0 ? r : run_begin(run, err);
     r = r < 0 ? r : drive_run(run, result, err);
+    __atomic_store_n(&s->is_running, 0, __ATOMIC_SEQ_CST);
     if (r == VIAL_OK) {
         drive_usage(run, result);
         s->introduced = 1;
@@ -315,10 +314,10 @@ int vial_session_eval(struct vial_session *s, const struct vial_request *request
 void vial_session_cancel(struct vial_session *s)
 {
     uint64_t one = 1;
-    struct vial_run *run = __atomic_load_n(&s->run, __ATOMIC_SEQ_CST);
 
-    if (run != NULL) {
-        __atomic_store_n(&run->cancelled, 1, __ATOMIC_SEQ_CST);
+    /* Not through the run, which may be freed at any moment. */
+    if (__atomic_load_n(&s->is_running, __ATOMIC_SEQ_CST)) {
+        __atomic_store_n(&s->cancelled, 1, __ATOMIC_SEQ_CST);
         (void)!write(s->wake_fd, &one, sizeof(one)); /* short counts handled */
     }
 }
@@ -448,6 +447,7 @@ int vial_session_new(struct vial_engine *e, const struct vial_session_options *o
         return r;
     }
     s->env = o.environment;
+    s->mounts = o.environment != NULL ? o.environment->mounts : NULL;
     s->introduced = o.environment != NULL; /* its template has them */
     s->idle_us_max = o.idle_ms_max != 0 ? o.idle_ms_max * 1000ULL : s->idle_us_max;
     s->life_us_max = o.life_ms_max != 0 ? o.life_ms_max * 1000ULL : s->life_us_max;
@@ -535,6 +535,7 @@ static int branch_once(struct vial_session *s, struct vial_session **ret, struct
     }
     b->parent_id = s->id;
     b->env = s->env;
+    b->mounts = s->mounts;
     b->introduced = s->introduced;
     b->eval_count = s->eval_count;
     b->file_count = s->file_count;

@@ -13,8 +13,9 @@ struct vial_session {
     uint64_t created_us;
     uint64_t idle_us_max, life_us_max;
     struct vial_limits limits;
-    struct vial_env *env;   /* NULL: none */
-    struct tool_set *tools; /* a reference, or NULL */
+    struct vial_env *env;        /* NULL: none */
+    struct tool_set *tools;      /* a reference, or NULL */
+    const struct mounts *mounts; /* the environment's, or NULL */
     char name[64];
     int wake_fd;
 
@@ -23,7 +24,6 @@ struct vial_session {
     uint32_t state;            /* enum vial_session_state */
     uint32_t cell;             /* CELL_NONE when it has ended */
     int pidfd;
-    struct vial_run *run; /* in progress, or NULL */
     uint64_t used_us;
     uint64_t eval_count;
     uint32_t branch_count;
@@ -31,6 +31,10 @@ struct vial_session {
     uint64_t file_bytes;
     int introduced; /* the cell knows the tools */
     char ended[160];
+
+    /* Atomic: set in signal handlers and other threads. */
+    int is_running; /* an evaluation is in progress */
+    int cancelled;  /* it is to stop */
 };
 
 /* A session of a cell that has been taken, which it owns from now on. Takes a reference to tools,

@@ -7,6 +7,7 @@
 #include <sys/uio.h>
 
 #include "host/modules.h"
+#include "host/mounts.h"
 #include "host/run_files.h"
 #include "wire/field.h"
 #include "wire/frame.h"
@@ -61,6 +62,9 @@ static int add_session_fields(const struct vial_run *run, struct buf *fields)
     }
     if (run->introduce != NULL) {
         r = r < 0 ? r : tool_set_add_fields(run->introduce, fields, NULL);
+    }
+    if (run->introduce_mounts != NULL) {
+        r = r < 0 ? r : mounts_add_fields(run->introduce_mounts, fields, NULL);
     }
     if (q->globals != NULL) {
         r = r < 0 ? r : field_add(fields, FIELD_GLOBALS, q->globals, q->globals_len, NULL);

@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "host/tool_exec.h"
 #include "host/tool_http.h"
-#include "policy/tool_name.h"
+#include "policy/document_name.h"
 #include "wire/field.h"
 
 enum {
@@ -80,6 +80,21 @@ static int compile(const char *json, const char *name, const char *which, struct
     return r < 0 ? vial__wrap(err, r, "the %s schema of the tool %s", which, name) : VIAL_OK;
 }
 
+static int check_name(const char *name, struct vial_error *err)
+{
+    const char *fault = name != NULL ? tool_name_fault(name, strlen(name)) : "is missing";
+
+    return fault == NULL ? VIAL_OK
+                         : vial__fail(err, VIAL_E_INVALID, "the name of the tool \"%.128s\" %s",
+                               name != NULL ? name : "", fault);
+}
+
+/* The same, or one is the object that the other is a member of. */
+static int exclude_each_other(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0 || tool_name_is_above(a, b) || tool_name_is_above(b, a);
+}
+
 /* Takes one tool; what came before it is in the set already. */
 static int add_tool(struct tool_set *set, const struct vial_tool *given, struct vial_error *err)
 {
@@ -89,9 +104,9 @@ static int add_tool(struct tool_set *set, const struct vial_tool *given, struct 
 
     memset(t, 0, sizeof(*t));
     memcpy(&t->spec, given, given->size < sizeof(t->spec) ? given->size : sizeof(t->spec));
-    r = tool_name_check(t->spec.name, err);
+    r = check_name(t->spec.name, err);
     for (i = 0; r == VIAL_OK && i < set->count; i++) {
-        if (tool_names_clash(set->tools[i].spec.name, t->spec.name)) {
+        if (exclude_each_other(set->tools[i].spec.name, t->spec.name)) {
             r = vial__fail(err, VIAL_E_INVALID, "the tools %s and %s exclude each other",
                 set->tools[i].spec.name, t->spec.name);
         }

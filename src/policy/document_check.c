@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/nearest.h"
+#include "base/near.h"
 #include "policy/document_text.h"
 
 enum {
@@ -175,7 +175,7 @@ void check_keys(struct document_check *c, json_t *object, const char *const know
         if (is_known(key, known)) {
             continue;
         }
-        meant = nearest_word(key, known);
+        meant = near_word(key, known);
         before = check_enter(c, key);
         if (meant != NULL) {
             check_say(c, "there is no such key here; did you mean \"%s\"?", meant);

@@ -49,6 +49,7 @@ enum field_tag {
     FIELD_TOOL =
         100, /* u32 of enum tool_bits, the name, and the names of its parameters, each with a NUL */
     FIELD_CALL_BYTES_MAX = 101, /* u32 */
+    FIELD_MOUNT = 108,          /* the name of a directory that the host serves, in their order */
     FIELD_SESSION = 102,        /* u32, enum session_kind */
     FIELD_GLOBALS = 103,        /* a JSON object */
     FIELD_ENTRY_MAIN = 104,     /* u32: the value is what main() returns */

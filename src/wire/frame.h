@@ -123,6 +123,8 @@ enum answer_kind {
     ANSWER_CBOR = 1,
     ANSWER_UNDEFINED = 2,
     ANSWER_ERROR = 3, /* JSON: {"name", "message", "fields"} */
+    ANSWER_BYTES = 4, /* of a look: wire/look.h */
+    ANSWER_ERRNO = 5, /* of a look: u32 */
 };
 
 struct answer_head {

@@ -162,9 +162,14 @@ def test_every_fault_is_a_line_and_nothing_changes(env):
     assert len(json.loads(env("versions", "crm", "--json").stdout)) == 1
 
 
-def test_not_yet(env):
+def test_an_environment_can_be_tried(env):
     env("create", "-", document=EXAMPLE)
-    assert env("test", "crm").returncode == 125
+    done = env("test", "crm")
+    assert done.returncode == 0 and done.stdout.startswith("crm@1 starts: its prefix takes ")
+    broken = {"name": "broken", "prefix": "let a = 1;\nnull.x"}
+    env("create", "-", document=broken)
+    done = env("test", "broken")
+    assert done.returncode == 1 and "prefix.js:2" in done.stderr and "TypeError" in done.stderr
 
 
 def test_an_answer_that_cannot_be_written(env, vial):

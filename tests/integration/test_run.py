@@ -14,9 +14,9 @@ RESULT_KEYS = {"status", "value", "value_format", "error", "stdout", "stderr", "
                "files_left_out", "exit_code", "usage", "limits", "isolation"}
 ERROR_KEYS = {"name", "message", "stack", "file", "line", "column", "source_line", "frames",
               "hint"}
-USAGE_KEYS = {"wall_us", "cpu_us", "memory_bytes_peak", "queue_us", "host_us"}
+USAGE_KEYS = {"wall_us", "cpu_us", "memory_bytes_peak", "queue_us", "host_us", "approval_us"}
 LIMIT_KEYS = {"wall_ms_max", "cpu_ms_max", "timers_max", "memory_bytes_max", "stdout_bytes_max",
-              "stderr_bytes_max", "value_bytes_max", "disk_bytes_max", "files_max", "open_files_max"}
+              "stderr_bytes_max", "value_bytes_max", "disk_bytes_max", "files_max", "open_files_max", "calls_max", "calls_at_once_max", "call_bytes_max", "approval_ms_max"}
 
 
 # ---- where the program and its input come from ----
