@@ -20,7 +20,18 @@ pytestmark = [pytest.mark.slow, pytest.mark.guest]
 
 DOCUMENTS = ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.c"))
-BAD = '{"name": "Bad", "toolz": [], "limits": {"max": {"wall_ms_max": 0}}}'
+# Files that documents take for granted.
+FILES = {
+    "bad.json": '{"name": "Bad", "toolz": [], "limits": {"max": {"wall_ms_max": 0}}}',
+    "src/lib.js": "export const sum = rows => rows.reduce((a, b) => a + b, 0);\n",
+    "data.csv": "2,40\n",
+    "analyse.js": """
+        const fs = require("fs");
+        const sum = fs.readFileSync("data.csv", "utf8").split(",").reduce((a, b) => a + Number(b), 0);
+        fs.mkdirSync("report");
+        fs.writeFileSync("report/sum.json", JSON.stringify({ sum, args: process.argv.slice(2) }) + "\\n");
+    """,
+}
 
 
 def blocks(document, language):
@@ -68,9 +79,10 @@ def desk(compiled, folder):
     for program in compiled.iterdir():
         shutil.copy(program, folder / program.name)
     (folder / "build").symlink_to(BUILD)
-    (folder / "bad.json").write_text(BAD)
-    first = blocks("docs/environments.md", "json")[0]
-    (folder / "support.json").write_text(first)
+    (folder / "src").mkdir()
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+    (folder / "support.json").write_text(blocks("docs/environments.md", "json")[0])
     env = {**os.environ, "PATH": f"{BUILD}:{os.environ['PATH']}", "VIAL_DATA_DIR": str(folder / "data")}
 
     def run(command):
@@ -97,6 +109,13 @@ def test_examples_do_what_they_say(desk):
     said = desk("./sessions")
     assert re.findall(r"^branch \d +(\w+)", said, re.MULTILINE) == ["ok", "ok", "wall_limit"]
     assert "again     ok: [1000,0]" in said
+
+
+def test_the_first_commands_of_the_readme_work(desk):
+    lines = re.findall(r"^(build/vial run -.* -e '.*)$", blocks("README.md", "")[1], re.MULTILINE)
+    assert len(lines) == 2
+    assert json.loads(desk(lines[0]))["value"] == [1, 4, 9]
+    assert desk(lines[1]) == "{ name: 'Ada' }\n"
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=str)
