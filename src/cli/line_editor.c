@@ -314,6 +314,8 @@ enum line_event line_editor_read(const char *prompt, const char **ret, size_t *r
     prompt_now = prompt;
     take_signals();
     if (editor != NULL) {
+        /* Before the prompt is shown: who sees it may type, and is echoed twice otherwise. */
+        (void)lib.el_set(editor, EL_PREP_TERM, 1);
         text = lib.el_gets(editor, &count);
         len = text != NULL && count > 0 ? (size_t)count : 0;
         text = len > 0 ? text : NULL;

@@ -52,7 +52,7 @@ struct repl {
     int keeps_checkpoints;
     int is_mid_line; /* output has not ended its last line */
     int has_ended;   /* by .exit, or the program said so */
-    int code;        /* of process.exitCode or process.exit */
+    int code;        /* what process.exit was given */
     int failure;     /* the exit code of the first thing that failed, or 0 */
 };
 
