@@ -98,7 +98,7 @@ int repl_ask(struct repl *r, const struct vial_request *request, struct vial_res
 int repl_is_command(const char *line, size_t len);
 
 /* Does it; 0, or an exit code after a message. */
-int repl_command(struct repl *r, const char *line);
+int repl_command(struct repl *r, const char *line, size_t len);
 
 /* A line_complete_fn: names of the session, commands, and branches behind some of these. */
 size_t repl_complete(const char *line, size_t cursor, struct buf *words, void *user);

@@ -78,9 +78,9 @@ static char *trim(char *text)
     return text;
 }
 
-int repl_command(struct repl *r, const char *line)
+int repl_command(struct repl *r, const char *line, size_t len)
 {
-    char *copy = strdup(line);
+    char *copy = strndup(line, len);
     char *name = copy != NULL ? trim(copy) + 1 : NULL;
     char *argument;
     size_t i;
@@ -152,10 +152,10 @@ static const char *size_text(uint64_t bytes)
 
     if (bytes < 1024) {
         (void)snprintf(text, sizeof(text), "%llu B", (unsigned long long)bytes);
-    } else if (bytes < 1024 * 1024) {
+    } else if (bytes < 1 << 20) {
         (void)snprintf(text, sizeof(text), "%.1f KB", (double)bytes / 1024);
     } else {
-        (void)snprintf(text, sizeof(text), "%.1f MB", (double)bytes / (1024 * 1024));
+        (void)snprintf(text, sizeof(text), "%.1f MB", (double)bytes / (1 << 20));
     }
     return text;
 }
