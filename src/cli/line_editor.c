@@ -314,6 +314,8 @@ enum line_event line_editor_read(const char *prompt, const char **ret, size_t *r
     prompt_now = prompt;
     take_signals();
     if (editor != NULL) {
+        /* Before the prompt is shown: who sees it may type, and is echoed twice otherwise. */
+        (void)lib.el_set(editor, EL_PREP_TERM, 1);
         text = lib.el_gets(editor, &count);
         len = text != NULL && count > 0 ? (size_t)count : 0;
         text = len > 0 ? text : NULL;
@@ -342,10 +344,15 @@ enum line_event line_editor_read(const char *prompt, const char **ret, size_t *r
 void line_editor_remember(const char *entry, size_t len)
 {
     HistEvent event;
+    char *text;
 
     if (entries == NULL || len == 0 || len > HISTORY_ENTRY_BYTES_MAX) {
         return;
     }
-    (void)lib.history(entries, &event, H_ENTER, entry);
-    (void)history_file_add(&file, entry, len);
+    text = strndup(entry, len);
+    if (text != NULL) {
+        (void)lib.history(entries, &event, H_ENTER, text);
+        (void)history_file_add(&file, entry, len);
+    }
+    free(text);
 }

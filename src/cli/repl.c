@@ -133,8 +133,7 @@ static void serve_pipe(struct repl *r)
     buf_init(&input, REPL_INPUT_BYTES_MAX);
     while (!r->has_ended && (n = read_piped(&p, &line, &len)) > 0) {
         if (input.len == 0 && repl_is_command(line, len)) {
-            p.bytes.data[len - 1] = line[len - 1] == '\n' ? '\0' : line[len - 1];
-            note_failure(r, repl_command(r, line));
+            note_failure(r, repl_command(r, line, len));
         } else {
             note_failure(r, take_line(r, &input, line, len));
         }
@@ -176,15 +175,9 @@ static void on_interrupt(struct repl *r, struct buf *input, size_t len, int *cou
 /* One line of somebody at a terminal. */
 static void take_typed(struct repl *r, struct buf *input, const char *line, size_t len)
 {
-    struct buf whole;
-
     if (input->len == 0 && repl_is_command(line, len)) {
-        buf_init(&whole, REPL_INPUT_BYTES_MAX);
-        if (buf_add(&whole, line, len, NULL) == 0) {
-            line_editor_remember(whole.data, whole.len);
-            (void)repl_command(r, whole.data);
-        }
-        buf_release(&whole);
+        line_editor_remember(line, len);
+        (void)repl_command(r, line, len);
         return;
     }
     if (input->len > 0 && buf_add_text(input, "\n", NULL) < 0) {

@@ -52,7 +52,7 @@ struct repl {
     int keeps_checkpoints;
     int is_mid_line; /* output has not ended its last line */
     int has_ended;   /* by .exit, or the program said so */
-    int code;        /* of process.exitCode or process.exit */
+    int code;        /* what process.exit was given */
     int failure;     /* the exit code of the first thing that failed, or 0 */
 };
 
@@ -98,7 +98,7 @@ int repl_ask(struct repl *r, const struct vial_request *request, struct vial_res
 int repl_is_command(const char *line, size_t len);
 
 /* Does it; 0, or an exit code after a message. */
-int repl_command(struct repl *r, const char *line);
+int repl_command(struct repl *r, const char *line, size_t len);
 
 /* A line_complete_fn: names of the session, commands, and branches behind some of these. */
 size_t repl_complete(const char *line, size_t cursor, struct buf *words, void *user);

@@ -78,9 +78,9 @@ static char *trim(char *text)
     return text;
 }
 
-int repl_command(struct repl *r, const char *line)
+int repl_command(struct repl *r, const char *line, size_t len)
 {
-    char *copy = strdup(line);
+    char *copy = strndup(line, len);
     char *name = copy != NULL ? trim(copy) + 1 : NULL;
     char *argument;
     size_t i;
@@ -192,8 +192,8 @@ static int do_info(struct repl *r, const char *argument)
     }
     (void)printf("inputs       %llu\n", (unsigned long long)info.eval_count);
     (void)printf("memory       %s\n", size_text(info.memory_bytes));
-    (void)printf("files        %u", info.file_count);
-    (void)printf(", %s\n", size_text(info.file_bytes));
+    (void)printf(
+        "files        %s, %u with directories\n", size_text(info.file_bytes), info.file_count);
     (void)printf("age          %llu s\n",
         (unsigned long long)((clock_now_us() - info.created_us) / 1000000));
     (void)printf("checkpoint   %s\n", b->before != NULL      ? "from before the last input; .undo"

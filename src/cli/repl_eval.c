@@ -104,12 +104,10 @@ static int report(struct repl *r, struct vial_result *result, const char *name)
     if (code != 0) {
         return code;
     }
-    if (status == VIAL_STATUS_OK) { /* what process.exitCode is now, or what exit was given */
+    code = status == VIAL_STATUS_OK ? 0 : report_exit_code(status);
+    if (!lives && by_itself) { /* by process.exit */
         r->code = vial_result_exit_code(result);
-        r->has_ended |= !lives;
-        return 0;
     }
-    code = report_exit_code(status);
     if (!lives && (by_itself || ((r->is_terminal || r->options->keep_going) &&
                                     repl_recover(r, ended_by(status)) != 0))) {
         r->has_ended = 1;
