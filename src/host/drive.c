@@ -196,6 +196,20 @@ static enum heard heard_of(enum files_taken taken)
     return taken == FILES_TAKEN ? HEARD_MORE : taken == FILES_NOMEM ? HEARD_NOMEM : HEARD_NONSENSE;
 }
 
+/* A program that calls tools which answer at once takes turns with us, however long: it sits, or
+ * comes back, to our processor as long as it goes on. */
+static void stay_together(struct vial_run *run)
+{
+    uint64_t now = clock_now_us();
+
+    if (run->together) {
+        run->together_until_us = now + TOGETHER_US;
+    } else if (now < run->called_us + TOGETHER_US) {
+        drive_sit_together(run);
+    }
+    run->called_us = now;
+}
+
 static enum heard heard_call(enum calls_taken taken)
 {
     return taken == CALLS_TAKEN ? HEARD_MORE : taken == CALLS_FLOOD ? HEARD_CALLS : HEARD_NONSENSE;
@@ -253,6 +267,9 @@ static enum heard listen_once(struct vial_run *run, struct vial_result *result)
             heard = heard_of(files_take(result, &run->request, f.payload, f.len));
         } else if (r == 1 && f.type == FRAME_CALL) {
             heard = heard_call(calls_take(run, &f));
+            if (run->calls.pending_count == 0) { /* it was answered at once */
+                stay_together(run);
+            }
         } else if (r == 1 && take_output(run, result, &f) < 0) {
             heard = HEARD_FLOOD;
         }
