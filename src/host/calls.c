@@ -480,8 +480,8 @@ static struct call *new_call(
     run->calls.first = call;
     run->calls.pending_count++;
     run->calls.count++;
-    run->calls.tool_counts[2 * head->tool]++;
-    run->calls.tool_counts[2 * head->tool + 1]++;
+    run->calls.tool_counts[2 * (size_t)head->tool]++;
+    run->calls.tool_counts[2 * (size_t)head->tool + 1]++;
     return call;
 }
 

@@ -40,7 +40,7 @@ enum {
     CELL_IN_BYTES_MAX = 1024 * 1024 * 1024, /* twice the largest value and its text; see frame.c */
 };
 
-static const uint64_t ENV_BYTES_DEFAULT = 1024 * 1024 * 1024;
+static const uint64_t ENV_BYTES_DEFAULT = UINT64_C(1024) * 1024 * 1024;
 
 const char *vial_version(void)
 {

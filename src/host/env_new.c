@@ -115,7 +115,7 @@ static int fill_globals(struct vial_env *env, struct vial_error *err)
     if (d->globals_count == 0) {
         return VIAL_OK;
     }
-    buf_init(&out, DOCUMENT_BYTES_MAX * 2);
+    buf_init(&out, (size_t)2 * DOCUMENT_BYTES_MAX);
     json_init(&w, &out, err);
     json_begin_object(&w);
     for (i = 0; i < d->globals_count; i++) {

@@ -219,7 +219,7 @@ int session_run(
     meter_restart(&e->cells[s->cell]);
     r = r < 0 ? r : run_begin(run, err);
     r = r < 0 ? r : drive_run(run, result, err);
-    if (r == VIAL_OK) {
+    if (r == VIAL_OK && result != NULL) {
         drive_usage(run, result);
         s->introduced = 1;
         s->eval_count += run->complete == 0 && run->release == 0;
