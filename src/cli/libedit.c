@@ -20,6 +20,7 @@ static const struct symbol symbols[] = {
     SYMBOL(el_init),
     SYMBOL(el_end),
     SYMBOL(el_set),
+    SYMBOL(el_wset),
     SYMBOL(el_gets),
     SYMBOL(el_line),
     SYMBOL(el_insertstr),

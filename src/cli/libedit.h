@@ -14,6 +14,7 @@ struct libedit {
     __typeof__(el_init) *el_init;
     __typeof__(el_end) *el_end;
     __typeof__(el_set) *el_set;
+    __typeof__(el_wset) *el_wset;
     __typeof__(el_gets) *el_gets;
     __typeof__(el_line) *el_line;
     __typeof__(el_insertstr) *el_insertstr;

@@ -257,7 +257,8 @@ int line_editor_open(line_complete_fn complete, void *user)
     (void)lib.el_set(editor, EL_EDITOR, "emacs");
     (void)lib.el_set(editor, EL_PROMPT, get_prompt);
     (void)lib.el_set(editor, EL_GETCFN, read_character);
-    (void)lib.el_set(editor, EL_ADDFN, "vial-complete", "Completes a name", on_tab);
+    /* Wide: libedit 3.1 makes copies of narrow ones and never frees them. */
+    (void)lib.el_wset(editor, EL_ADDFN, L"vial-complete", L"Completes a name", on_tab);
     (void)lib.el_set(editor, EL_BIND, "^I", "vial-complete", NULL);
     (void)lib.el_set(editor, EL_BIND, "^R", "em-inc-search-prev", NULL);
     (void)lib.el_source(editor, NULL); /* what the user has in ~/.editrc */

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import pathlib
 import pty
 import select
 import signal
@@ -13,8 +14,6 @@ import termios
 import time
 
 import pytest
-
-pytestmark = pytest.mark.guest
 
 
 def lines(done):
@@ -226,8 +225,8 @@ def test_a_signal_ends_it(vial):
 class Terminal:
     """The program in a pseudo-terminal of 100 columns."""
 
-    def __init__(self, vial, folder, *args):
-        environment = {**os.environ, "TERM": "xterm", "XDG_STATE_HOME": str(folder), "HOME": str(folder)}
+    def __init__(self, vial, folder, *args, **variables):
+        environment = {**os.environ, "TERM": "xterm", "XDG_STATE_HOME": str(folder), "HOME": str(folder), **variables}
         self.controller, terminal = pty.openpty()
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
         self.process = subprocess.Popen(
@@ -357,6 +356,19 @@ def test_without_a_place_for_history_it_works(vial, folder):
     with Terminal(vial, folder) as terminal:
         terminal.wait_for("main> ")
         assert "\r\n3\r\n" in terminal.say("1 + 2")
+
+
+def test_without_libedit_lines_can_be_typed(vial, folder):
+    maps = pathlib.Path("/proc/self/maps").read_text().split()
+    (folder / "libedit.so.2").symlink_to(next(path for path in maps if path.endswith("/libc.so.6")))
+    with Terminal(vial, folder, LD_LIBRARY_PATH=str(folder)) as terminal:
+        assert "is no libedit" in terminal.wait_for("main> ")
+        assert "\r\n3\r\n" in terminal.say("1 + 2")
+        terminal.say("function f() {", " ... ")
+        terminal.type("\x03")
+        terminal.wait_for("\nmain> ")
+        terminal.type("\x04")
+        assert terminal.end() == 0
 
 
 def test_control_c_clears_the_line_and_ends_the_second_time(terminal):
