@@ -181,9 +181,7 @@ static void js_touch(void)
 {
     if (rehearse.ctx != NULL) {
         rehearse_run(&rehearse, TYPICAL);
-        if (guest.evaluation_count == 0) { /* else it would forget what programs left */
-            js_run_nothing(&guest);
-        }
+        js_run_nothing(&guest);
     }
 }
 

@@ -46,6 +46,7 @@ static struct {
     struct js_context *context;
     const struct guest_start *start;
     JSStringRef name;
+    JSValueRef url; /* what the engine is to know the program by; valid until the next hook */
     struct buf *result;
 } running;
 
@@ -158,7 +159,7 @@ static const char *begin(struct js_context *c, const struct guest_start *start, 
         JSValueMakeNumber(c->ctx, start->session),
     };
 
-    (void)js_context_call(c, HOOK_START, 5, argv, &exception);
+    running.url = js_context_call(c, HOOK_START, 5, argv, &exception);
     return js_modules_begin(c, start) < 0 ? "the session has more modules than it may have" : NULL;
 }
 
@@ -304,6 +305,63 @@ static JSValueRef evaluate_special(
     return js_context_call(c, hook, hook == HOOK_CALL ? 2 : 1, argv, ret_exception);
 }
 
+/* Can the engine evaluate the source of an evaluation as it is? Not when it declares names in ways
+ * that later ones could not declare again; a run in an environment has no later ones. */
+static int is_plain(const struct guest_start *start)
+{
+    static const char *const words[] = {
+        "import", "export", "await", "using", "const", "let", "class"};
+    size_t count = start->session == SESSION_ENV ? 4 : sizeof(words) / sizeof(words[0]);
+    size_t i;
+
+    if (start->language == VIAL_LANGUAGE_TYPESCRIPT || start->kind == VIAL_KIND_MODULE) {
+        return 0;
+    }
+    for (i = 0; i < count; i++) {
+        if (memmem(start->source, start->source_len, words[i], strlen(words[i])) != NULL) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Is this the refusal of a name that the prefix has declared already? */
+static int is_duplicate(struct js_context *c, JSValueRef thrown)
+{
+    static const char begin[] = "SyntaxError: Can't create duplicate variable";
+    JSStringRef text = JSValueToStringCopy(c->ctx, thrown, NULL);
+    char bytes[sizeof(begin)] = "";
+
+    if (text != NULL) {
+        (void)JSStringGetUTF8CString(text, bytes, sizeof(bytes));
+        JSStringRelease(text);
+    }
+    return strcmp(bytes, begin) == 0;
+}
+
+/* The source of an evaluation without a look at what it declares, which takes longer than most of
+ * them. NULL without an exception when it has to be looked at; nothing of it has run then. */
+static JSValueRef evaluate_plainly(
+    struct js_context *c, const struct guest_start *start, JSValueRef *ret_exception)
+{
+    JSStringRef source, url;
+    JSValueRef value;
+
+    if (!is_plain(start) || running.url == NULL) {
+        return NULL;
+    }
+    url = JSValueToStringCopy(c->ctx, running.url, NULL);
+    source = js_string_from_utf8(start->source, start->source_len);
+    value = JSEvaluateScript(c->ctx, source, NULL, url, 1, ret_exception);
+    if (value == NULL && *ret_exception != NULL &&
+        (!JSCheckScriptSyntax(c->ctx, source, url, 1, NULL) || is_duplicate(c, *ret_exception))) {
+        *ret_exception = NULL;
+    }
+    JSStringRelease(source);
+    JSStringRelease(url);
+    return value;
+}
+
 /* Evaluates the source. A source with the word await is parsed first, because the engine takes
  * `await (x)` in a script for a call of a function of that name. All else is looked at only when
  * the engine refuses the source. */
@@ -319,7 +377,9 @@ static JSValueRef evaluate(struct js_context *c, const struct guest_start *start
         return evaluate_special(c, start, ret_exception);
     }
     if (start->session != SESSION_NONE) {
-        return js_modules_evaluate(c, ret_exception);
+        value = evaluate_plainly(c, start, ret_exception);
+        return value != NULL || *ret_exception != NULL ? value
+                                                       : js_modules_evaluate(c, ret_exception);
     }
     if (js_modules_needed(start)) {
         return js_modules_run(c, start, ret_exception);
@@ -459,7 +519,10 @@ _Noreturn void js_run_exit(JSContextRef ctx, uint32_t code, JSValueRef thrown)
 
 void js_run_nothing(struct js_context *c)
 {
-    static const struct guest_start start = {.timers_max = 1, .value_bytes_max = 4096};
+    /* What programs left in it stays. */
+    struct guest_start start = {.timers_max = 1,
+        .value_bytes_max = 4096,
+        .session = c->evaluation_count > 0 ? SESSION_ENV : SESSION_NONE};
     JSStringRef name = JSStringCreateWithUTF8CString("");
     JSValueRef two = JSValueMakeNumber(c->ctx, 2);
     JSValueRef exception;

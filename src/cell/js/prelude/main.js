@@ -186,6 +186,7 @@ const hooks = {
         } else {
             resetAll(timers, bytes, name, insertions);
         }
+        return sourceUrl;
     },
 
     /* A promise settles only after this call has returned, so C is sent round the loop once. */
