@@ -1,7 +1,7 @@
 /* libedit.h - libedit, loaded when somebody sits at a terminal.
  *
- * It brings four libraries along, which take a millisecond to load: as long as all the rest of this
- * program takes to start, which mostly has nobody at a terminal. So it is not linked but opened. */
+ * With it come three more libraries, which take 0.5 ms to load, a fifth of what this program takes
+ * to start; and mostly nobody is at a terminal. So it is not linked but opened. */
 #ifndef VIAL_CLI_LIBEDIT_H
 #define VIAL_CLI_LIBEDIT_H
 

@@ -124,6 +124,23 @@ static void a_cancellation_of_nothing_does_nothing(void **state)
     vial_session_free(s);
 }
 
+/* What a session begins with is put into it by an evaluation, which is over by then. */
+static void a_cancellation_before_the_first_program_does_nothing(void **state)
+{
+    static const char *const variables[] = {"A=1"};
+    struct vial_session_options options = VIAL_SESSION_OPTIONS_INIT;
+    struct vial_session *s = NULL;
+    int lives = 0;
+
+    (void)state;
+    options.env = variables;
+    options.env_count = 1;
+    assert_int_equal(vial_session_new(engine, &options, &s, NULL), 0);
+    vial_session_cancel(s);
+    assert_int_equal(eval(s, "if (process.env.A !== '1') throw 1", &lives), VIAL_STATUS_OK);
+    vial_session_free(s);
+}
+
 static int is_over;
 
 static void *cancel_always(void *user)
@@ -161,6 +178,7 @@ int main(void)
         cmocka_unit_test(a_loop_is_stopped_and_the_session_lives),
         cmocka_unit_test(the_host_sleeps_again_after_a_cancellation),
         cmocka_unit_test(a_cancellation_of_nothing_does_nothing),
+        cmocka_unit_test(a_cancellation_before_the_first_program_does_nothing),
         cmocka_unit_test(a_cancellation_may_come_at_any_moment),
     };
 
