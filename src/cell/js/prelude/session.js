@@ -49,6 +49,7 @@ function startEvaluation(timers, bytes, name) {
     setEvaluation(name);
     taskEvaluation = evaluationCount;
     isBetweenEvaluations = false;
+    isEnvironmentRun = false;
     givenDefault = undefined;
     dropCalls();
 }
@@ -88,7 +89,7 @@ function evaluationState() {
     if (runWait !== WAIT_PENDING) {
         return STATE_FINISHED;
     }
-    const delay = nextTaskDelay();
+    const delay = anyTaskDelay(); /* those that keep nothing alive may settle it all the same */
     return delay >= 0 ? delay : pendingCount > 0 ? STATE_CALLS : STATE_STUCK;
 }
 
