@@ -73,6 +73,7 @@ static int fill_tools(
     struct vial_env *env, const struct vial_tool *given, size_t count, struct vial_error *err)
 {
     const struct document *d = env->document;
+    struct vial_tool one;
     size_t specs_count = 0;
     size_t i;
 
@@ -84,16 +85,20 @@ static int fill_tools(
         env->specs[i] = spec_of(&d->tools[i]);
     }
     for (i = 0; i < count; i++) {
-        ptrdiff_t at = find_host_tool(d, given[i].name);
+        ptrdiff_t at = -1;
 
-        if (at < 0 || given[i].call == NULL) {
+        if (tool_given(given, i, &one, err) < 0) {
+            return VIAL_E_INVALID;
+        }
+        at = find_host_tool(d, one.name);
+        if (at < 0 || one.call == NULL) {
             return vial__fail(err, VIAL_E_INVALID,
                 "the environment %s declares no tool %s that a function could do", d->name,
-                given[i].name != NULL ? given[i].name : "without a name");
+                one.name != NULL ? one.name : "without a name");
         }
-        env->specs[at].call = given[i].call;
-        env->specs[at].user = given[i].user;
-        env->specs[at].flags |= given[i].flags & (VIAL_TOOL_INLINE | VIAL_TOOL_VALUES);
+        env->specs[at].call = one.call;
+        env->specs[at].user = one.user;
+        env->specs[at].flags |= one.flags & (VIAL_TOOL_INLINE | VIAL_TOOL_VALUES);
     }
     for (i = 0; i < d->tools_count; i++) {
         if (document_allows_tool(d, d->tools[i].name)) {

@@ -15,7 +15,7 @@ enum {
     TIMEOUT_MS_DEFAULT = 30000,
     TIMEOUT_MS_LIMIT = 24 * 3600 * 1000, /* as long as the longest run */
     DESCRIPTION_BYTES_MAX = 16384,
-    BITS_BYTES = sizeof(uint32_t),
+    TOOL_SIZE_MAX = 4096, /* a larger one is a struct that nobody initialised */
 };
 
 static int check_kind(const struct vial_tool *t, struct vial_error *err)
@@ -118,11 +118,25 @@ static int add_tool(struct tool_set *set, const struct vial_tool *given, struct 
     return r < 0 ? r : compile(t->spec.output_schema, t->spec.name, "output", &t->output, err);
 }
 
+int tool_given(
+    const struct vial_tool *tools, size_t index, struct vial_tool *ret, struct vial_error *err)
+{
+    const struct vial_tool *t;
+
+    if (tools->size < offsetof(struct vial_tool, call) || tools->size > TOOL_SIZE_MAX) {
+        return vial__fail(err, VIAL_E_INVALID, "a tool must begin as VIAL_TOOL_INIT");
+    }
+    t = (const struct vial_tool *)(const void *)((const char *)tools + index * tools->size);
+    memset(ret, 0, sizeof(*ret));
+    memcpy(ret, t, tools->size < sizeof(*ret) ? tools->size : sizeof(*ret));
+    return VIAL_OK;
+}
+
 int tool_set_new(
     const struct vial_tool *tools, size_t count, struct tool_set **ret, struct vial_error *err)
 {
     struct tool_set *set;
-    const char *at = (const char *)tools;
+    struct vial_tool given;
     size_t i;
     int r = VIAL_OK;
 
@@ -139,16 +153,9 @@ int tool_set_new(
         free(set);
         return vial__fail(err, VIAL_E_NOMEM, "no memory for tools");
     }
-    /* The caller's array has elements of the caller's size. */
     for (i = 0; r == VIAL_OK && i < count; i++) {
-        const struct vial_tool *t = (const struct vial_tool *)(const void *)at;
-
-        if (t->size < offsetof(struct vial_tool, call) || t->size > 4096) {
-            r = vial__fail(err, VIAL_E_INVALID, "a tool must begin as VIAL_TOOL_INIT");
-            break;
-        }
-        r = add_tool(set, t, err);
-        at += t->size;
+        r = tool_given(tools, i, &given, err);
+        r = r < 0 ? r : add_tool(set, &given, err);
     }
     if (r < 0) {
         tool_set_unref(set);
@@ -209,12 +216,12 @@ int tool_set_rebind(struct tool_set *base, const struct vial_tool *tools, size_t
     set->count = base->count;
     set->base = tool_set_ref(base);
     for (i = 0; r == VIAL_OK && i < count; i++) {
-        memset(&given, 0, sizeof(given));
-        memcpy(&given, &tools[i], tools[i].size < sizeof(given) ? tools[i].size : sizeof(given));
-        t = find(set, given.name);
-        r = t == NULL ? vial__fail(err, VIAL_E_INVALID, "the environment declares no tool %s",
-                            given.name != NULL ? given.name : "without a name")
-                      : rebind(t, &given, err);
+        r = tool_given(tools, i, &given, err);
+        t = r < 0 ? NULL : find(set, given.name);
+        r = r < 0       ? r
+            : t == NULL ? vial__fail(err, VIAL_E_INVALID, "the environment declares no tool %s",
+                              given.name != NULL ? given.name : "without a name")
+                        : rebind(t, &given, err);
     }
     if (r < 0) {
         tool_set_unref(set);

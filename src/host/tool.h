@@ -19,6 +19,11 @@ struct tool_set {
     struct tool_set *base; /* whose schemas these are, or NULL */
 };
 
+/* The tool of this number in an array of the caller's, whose elements have the caller's size, with
+ * zeros where it is shorter than ours. VIAL_E_INVALID when it has no size. */
+VIAL_NODISCARD int tool_given(
+    const struct vial_tool *tools, size_t index, struct vial_tool *ret, struct vial_error *err);
+
 /* Checks the tools: names, schemas, urls, commands, limits. The specs' strings must outlive the
  * set, and so must what calls in progress need: see tool_set_unref. */
 VIAL_NODISCARD int tool_set_new(

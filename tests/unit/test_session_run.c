@@ -548,8 +548,7 @@ static void an_evaluation_does_not_wait_for_timers(void **state)
     expect("await new Promise(done => setTimeout(done, 60)); n > 2", "true");
     expect("n = 0", "0");
     (void)usleep(30000);
-    assert_true(js_run_pump(&context) > 0);
-    expect("n > 0", "true");
+    expect("n", "0"); /* time stands still between evaluations */
     expect("clearInterval(t); const before = n; await new Promise(done => setTimeout(done, 30)); "
            "n === before",
         "true");
@@ -580,8 +579,7 @@ static void errors_of_left_timers_do_not_end_later_evaluations(void **state)
     expect("await new Promise(done => setTimeout(done, 20)); 'fine'", "\"fine\"");
     expect_output("2:Uncaught Error: also\n");
     expect("setTimeout(() => { throw 5 }, 1); 0", "0");
-    (void)usleep(5000);
-    assert_true(js_run_pump(&context) < 0);
+    expect("await new Promise(done => setTimeout(done, 20)); 'fine'", "\"fine\"");
     expect_output("2:Uncaught Thrown value: 5\n");
     expect_error("setTimeout(() => { throw new Error('own') }, 1); "
                  "await new Promise(done => setTimeout(done, 20))",

@@ -16,8 +16,8 @@ enum { OUTPUT_KEEP_BYTES = 65536 }; /* a larger buffer is given back after the p
 
 static const char *const HOOK_NAMES[HOOK_COUNT] = {"start", "enter", "completed", "turn", "state",
     "failure", "pending", "unhandled", "value", "decode", "text", "describe", "warm", "exit",
-    "modules", "main", "tool", "answer", "evaluate", "pump", "globals", "call", "release",
-    "complete", "repair"};
+    "modules", "main", "tool", "answer", "evaluate", "globals", "call", "release", "complete",
+    "repair"};
 
 static JSValueRef native_write(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
     size_t argc, const JSValueRef argv[], JSValueRef *exception)

@@ -29,7 +29,6 @@ enum js_hook {
     HOOK_TOOL,
     HOOK_ANSWER,
     HOOK_EVALUATE,
-    HOOK_PUMP,
     HOOK_GLOBALS,
     HOOK_CALL,
     HOOK_RELEASE,

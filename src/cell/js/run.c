@@ -39,7 +39,6 @@ enum { FRAMES_MAX = 50 }; /* the prelude cuts at the same number */
 
 /* Tasks that are run between two evaluations in one go: timers that are always due must not keep
  * the next evaluation waiting. */
-enum { PUMP_TASKS_MAX = 100 };
 
 /* The run in progress, for functions that end it from inside. */
 static struct {
@@ -532,18 +531,6 @@ void js_run_nothing(struct js_context *c)
     (void)js_context_call(c, HOOK_VALUE, 0, NULL, &exception);
     (void)js_context_call(c, HOOK_EXIT, 1, &two, &exception);
     JSStringRelease(name);
-}
-
-double js_run_pump(struct js_context *c)
-{
-    JSValueRef exception, delay;
-    double ms = 0;
-
-    for (unsigned i = 0; i < PUMP_TASKS_MAX && ms == 0; i++) {
-        delay = js_context_call(c, HOOK_PUMP, 0, NULL, &exception);
-        ms = exception == NULL ? JSValueToNumber(c->ctx, delay, NULL) : -1;
-    }
-    return ms;
 }
 
 /* Gets a run or an evaluation ready. NULL, or why it cannot be. */

@@ -13,11 +13,6 @@ void js_run_nothing(struct js_context *c);
  */
 void js_run(struct js_context *c, const struct guest_start *start, struct buf *result);
 
-/* Between the evaluations of a session: runs what is due of the timers that are left. How many
- * milliseconds there are until the next one is due, 0 when there was more than one call should do,
- * or -1 when none waits. */
-double js_run_pump(struct js_context *c);
-
 /* Ends the run at once, from a function that the guest called: with this exit code, or, when thrown
  * is not NULL, as if that had been thrown and not caught. */
 _Noreturn void js_run_exit(JSContextRef ctx, uint32_t code, JSValueRef thrown);

@@ -276,10 +276,6 @@ const hooks = {
         return runEvaluation();
     },
 
-    pump() {
-        return pumpSession();
-    },
-
     globals(values) {
         const names = objectKeys(values);
         for (let i = 0; i < names.length; i++) {

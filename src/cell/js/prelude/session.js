@@ -5,14 +5,12 @@
  * nothing is forgotten between two of them: timers, modules, counters and the guest's names stay.
  *
  * An evaluation ends as soon as its value is there: at once, or when the promise that it is has
- * settled. Timers that are left go on during later evaluations, or when C lets them between two. An
+ * settled. Timers that are left go on during later evaluations. An
  * error of theirs that nobody catches is not the doing of the evaluation that happens to be in
  * progress; it is written to stderr. */
 
 /* What `export default` has given in this evaluation. */
 let givenDefault;
-
-let isBetweenEvaluations = false;
 
 /* This is a run that begins with what the prefix of its environment left, and ends as runs do. */
 let isEnvironmentRun = false;
@@ -48,7 +46,6 @@ function startEvaluation(timers, bytes, name) {
     }
     setEvaluation(name);
     taskEvaluation = evaluationCount;
-    isBetweenEvaluations = false;
     isEnvironmentRun = false;
     givenDefault = undefined;
     dropCalls();
@@ -63,7 +60,7 @@ function startEnvironmentRun(timers, bytes, name) {
 
 /* Is what runs now the doing of an earlier evaluation? */
 function isLeftOver() {
-    return isBetweenEvaluations || taskEvaluation !== evaluationCount;
+    return taskEvaluation !== evaluationCount;
 }
 
 /* An error that nobody has caught. */
@@ -95,7 +92,7 @@ function evaluationState() {
 
 /* One task, unless the evaluation has come to its end without. */
 function turnEvaluation() {
-    if (runWait !== WAIT_PENDING && !lifecycle.hasTicks && !isBetweenEvaluations) {
+    if (runWait !== WAIT_PENDING && !lifecycle.hasTicks) {
         return;
     }
     try {
@@ -106,16 +103,6 @@ function turnEvaluation() {
         }
         recordUncaught(error);
     }
-}
-
-/* For C between evaluations: one task that is due. How many milliseconds there are until the next
- * one, or -1 when none waits. */
-function pumpSession() {
-    isBetweenEvaluations = true;
-    if (nextTaskDelay() === 0) {
-        turnEvaluation();
-    }
-    return nextTaskDelay();
 }
 
 /* What a text imports, in the order of its names. */
