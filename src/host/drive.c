@@ -379,6 +379,9 @@ static int drive(struct vial_run *run, struct vial_result *result, struct vial_e
             return VIAL_OK;
         }
         heard = listen_once(run, result);
+        if (heard == HEARD_RESULT && result->interrupted != 0 && run->interrupted == 0) {
+            heard = HEARD_NONSENSE; /* nobody has asked it to stop */
+        }
         if (heard == HEARD_RESULT) {
             run->ended_us = clock_now_us();
             if (run->interrupted != 0 && result->interrupted != 0) {

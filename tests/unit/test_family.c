@@ -1,6 +1,6 @@
 /* test_family.c - branches of sessions in the real cell program: what a copy has, how copies part,
  * and that nothing is left of those that have ended. */
-#include <dirent.h>
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -97,9 +97,8 @@ static void expect(struct vial_session *s, const char *source, const char *value
 static char *value_of(struct vial_session *s, const char *source)
 {
     struct vial_result *result = eval_with(s, source, NULL);
-    char *value = vial_result_value(result, NULL) != NULL
-                      ? strdup(vial_result_value(result, NULL))
-                      : NULL;
+    char *value =
+        vial_result_value(result, NULL) != NULL ? strdup(vial_result_value(result, NULL)) : NULL;
 
     assert_non_null(value);
     vial_result_free(result);
@@ -114,7 +113,8 @@ static void a_branch_has_everything_and_goes_its_own_way(void **state)
     struct vial_session *s = open_one(), *b;
 
     (void)state;
-    expect(s, "let n = 1; const add = () => ++n; const m = new Map([[1, { deep: [1] }]]); add()", "2");
+    expect(
+        s, "let n = 1; const add = () => ++n; const m = new Map([[1, { deep: [1] }]]); add()", "2");
     b = branch_of(s);
     expect(b, "add(); m.get(1).deep.push(2); [n, m.get(1).deep.length]", "[3,2]");
     expect(s, "[n, m.get(1).deep.length]", "[2,1]");
@@ -135,8 +135,9 @@ static void timers_and_promises_go_on_in_each_copy(void **state)
     struct vial_session *s = open_one(), *b;
 
     (void)state;
-    expect(s, "var hits = []; var p = new Promise((r) => setTimeout(() => { hits.push(1); r(7) }, 30)); "
-              "var me = 'parent'; 1",
+    expect(s,
+        "var hits = []; var p = new Promise((r) => setTimeout(() => { hits.push(1); r(7) }, 30)); "
+        "var me = 'parent'; 1",
         "1");
     b = branch_of(s);
     expect(b, "me = 'branch'; [await p, hits.length, me]", "[7,1,\"branch\"]");
@@ -150,14 +151,18 @@ static void files_are_copied_and_part(void **state)
     struct vial_session *s = open_one(), *b;
 
     (void)state;
-    expect(s, "const fs = require('fs'); fs.writeFileSync('a', 'abc'); "
-              "fs.writeFileSync('big', Buffer.alloc(300000, 7)); 1",
+    expect(s,
+        "const fs = require('fs'); fs.writeFileSync('a', 'abc'); "
+        "fs.writeFileSync('big', Buffer.alloc(300000, 7)); 1",
         "1");
     b = branch_of(s);
-    expect(b, "fs.appendFileSync('a', 'B'); fs.writeFileSync('only', 'b'); fs.unlinkSync('big'); "
-              "fs.readdirSync('.').join()",
+    expect(b,
+        "fs.appendFileSync('a', 'B'); fs.writeFileSync('only', 'b'); fs.unlinkSync('big'); "
+        "fs.readdirSync('.').join()",
         "\"a,only\"");
-    expect(s, "fs.readFileSync('a', 'utf8') + fs.readdirSync('.').join() + fs.readFileSync('big')[299999]",
+    expect(s,
+        "fs.readFileSync('a', 'utf8') + fs.readdirSync('.').join() + "
+        "fs.readFileSync('big')[299999]",
         "\"abca,big7\"");
     expect(s, "fs.appendFileSync('a', 'S'); fs.readFileSync('a', 'utf8')", "\"abcS\"");
     expect(b, "fs.readFileSync('a', 'utf8')", "\"abcB\"");
@@ -170,9 +175,11 @@ static void open_files_and_their_places_part(void **state)
     struct vial_session *s = open_one(), *b;
 
     (void)state;
-    expect(s, "const fs = require('fs'); fs.writeFileSync('a', '0123456789'); var fd = "
-              "fs.openSync('a', 'r+'); var one = () => { const c = Buffer.alloc(1); fs.readSync(fd, c, 0, "
-              "1, null); return String(c) }; one() + one()",
+    expect(s,
+        "const fs = require('fs'); fs.writeFileSync('a', '0123456789'); var fd = "
+        "fs.openSync('a', 'r+'); var one = () => { const c = Buffer.alloc(1); fs.readSync(fd, c, "
+        "0, "
+        "1, null); return String(c) }; one() + one()",
         "\"01\"");
     b = branch_of(s);
     expect(b, "one() + one() + one()", "\"234\"");
@@ -220,8 +227,7 @@ static void functions_can_be_called_in_each_copy(void **state)
     unsigned long long handle = 0;
 
     (void)state;
-    assert_int_equal(
-        sscanf(vial_result_value(result, NULL), "{\"$function\":%llu}", &handle), 1);
+    assert_int_equal(sscanf(vial_result_value(result, NULL), "{\"$function\":%llu}", &handle), 1);
     vial_result_free(result);
     b = branch_of(s);
     assert_int_equal(vial_session_call(b, handle, "[]", 2, NULL, &result, NULL), 0);
@@ -354,13 +360,15 @@ static void limits_begin_anew_in_a_branch(void **state)
     options.limits = &limits;
     assert_int_equal(vial_session_new(engine, &options, &s, NULL), 0);
     limits.cpu_ms_max = 300;
-    check_value(eval_with(s, "var a = []; for (let i = 0; i < 50; i++) a.push(new Uint8Array(1e6).fill(1));"
-                             "var t = performance.now(); while (performance.now() - t < 100); 1",
+    check_value(eval_with(s,
+                    "var a = []; for (let i = 0; i < 50; i++) a.push(new Uint8Array(1e6).fill(1));"
+                    "var t = performance.now(); while (performance.now() - t < 100); 1",
                     &limits),
         "50 MB", "1");
     b = branch_of(s);
-    check_value(eval_with(b, "for (let i = 0; i < 50; i++) a.push(new Uint8Array(1e6).fill(1));"
-                             "var t = performance.now(); while (performance.now() - t < 100); a.length",
+    check_value(eval_with(b,
+                    "for (let i = 0; i < 50; i++) a.push(new Uint8Array(1e6).fill(1));"
+                    "var t = performance.now(); while (performance.now() - t < 100); a.length",
                     &limits),
         "50 MB more", "100");
     result = eval_with(b, "for (;;) a.push(new Uint8Array(1e6).fill(1))", NULL);
@@ -427,7 +435,8 @@ static void three_hundred_branches_leave_nothing(void **state)
         vial_session_free(b[k]);
     }
     vial_engine_settle(engine, 1000);
-    processes = settled_processes(3); /* the family's first process, the session, a cell in the pool */
+    processes =
+        settled_processes(3); /* the family's first process, the session, a cell in the pool */
     assert_true(processes >= 2 && processes <= 3);
     fds = helper_fds_count();
     for (i = 0; i < MANY / 20; i++) {
@@ -511,6 +520,48 @@ static void a_template_that_dies_takes_its_sessions_with_it(void **state)
     vial_session_free(s);
 }
 
+/* In a child, which would be the one that is moved. */
+static int join(void *user)
+{
+    const int *fd = user;
+
+    return write(*fd, "0", 1) == 1 ? 1 : errno == ENODEV ? 0 : 2;
+}
+
+/* A member is given the files by which its branches join their groups, and may keep them. */
+static void groups_that_a_family_knows_are_nobody_elses_later(void **state)
+{
+    struct vial_session *s = open_one(), *b = branch_of(s);
+    uint32_t place = b->cell;
+    unsigned count = engine->cells[place].cgroups.procs_fds_count, i;
+    int kept[CGROUP_CONTROLLERS];
+
+    (void)state;
+    for (i = 0; i < count; i++) {
+        kept[i] = dup(engine->cells[place].cgroups.procs_fds[i]);
+        assert_true(kept[i] >= 0);
+    }
+    vial_session_free(b);
+    vial_session_free(s);
+    s = NULL;
+    for (i = 0; i < SESSIONS_MAX * 10 && (s == NULL || s->cell != place); i++) {
+        vial_session_free(s);
+        s = open_one();
+        if (s->cell != place) {
+            helper_sleep_ms(5); /* until the places are free again */
+        }
+    }
+    assert_int_equal(s->cell, place);
+    for (i = 0; i < count; i++) {
+        assert_int_equal(helper_in_child(join, &kept[i]), 0);
+        (void)close(kept[i]);
+    }
+    vial_session_free(s);
+    if (count == 0) {
+        helper_say_skip("there are no control groups here");
+    }
+}
+
 /* ---- threads ---- */
 
 static void *branch_and_evaluate(void *user)
@@ -583,6 +634,7 @@ int main(void)
         TEST(three_hundred_branches_leave_nothing),
         TEST(an_engine_that_ends_takes_its_families_with_it),
         TEST(a_template_that_dies_takes_its_sessions_with_it),
+        TEST(groups_that_a_family_knows_are_nobody_elses_later),
         TEST(threads_can_branch_one_session),
     };
 
