@@ -242,6 +242,7 @@ static void make_template(struct program *p)
     struct rule plain;
     uint32_t nr;
 
+    memset(&ranges, 0, sizeof(ranges));
     emit(p, BPF_LD | BPF_W | BPF_ABS, 0, 0, (uint32_t)offsetof(struct seccomp_data, arch));
     emit(p, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, THIS_ARCH);
     emit_return(p, SECCOMP_RET_KILL_PROCESS);
@@ -294,9 +295,11 @@ static void print_program(const char *name, const struct program *p)
     printf("};\nconst struct sock_fprog filter_%s = {%u, %s_code};\n\n", name, p->len, name);
 }
 
-int main(void)
+/* With an argument it also prints what only the hostile suite has: a template that may clone in
+ * every way. */
+int main(int argc, char **argv)
 {
-    static struct program template, compute, posix, origin, init;
+    static struct program template, compute, posix, origin, init, loose;
 
     fill_table();
     make_template(&template);
@@ -311,5 +314,10 @@ int main(void)
     print_program("posix", &posix);
     print_program("origin", &origin);
     print_program("init", &init);
+    if (argc > 1 && strcmp(argv[1], "--mutation") == 0) {
+        table[SYS_clone].kind = ALLOW;
+        make_template(&loose);
+        print_program("template_any_clone", &loose);
+    }
     return 0;
 }

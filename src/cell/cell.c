@@ -289,6 +289,20 @@ static void cell_prepare(const struct cell_spec *spec, struct files_in *in)
     files_in_init(in, &cell_files);
 }
 
+/* The program, or what the hostile suite has in the place of it. */
+static void cell_evaluate(struct buf *result)
+{
+    const char *report;
+    size_t len;
+
+    if (!attack_report(&report, &len)) {
+        GUEST.run(&cell_start, result);
+    } else if (field_add_u32(result, FIELD_OUTCOME, OUTCOME_OK, NULL) < 0 ||
+               field_add(result, FIELD_VALUE, report, len, NULL) < 0) {
+        cell_die();
+    }
+}
+
 static _Noreturn void cell_guest(const struct cell_spec *spec)
 {
     struct memfs_limits limits = LIMITS_FIRST;
@@ -296,8 +310,6 @@ static _Noreturn void cell_guest(const struct cell_spec *spec)
     static struct buf result; /* static: the guest may end the run from far below */
     size_t len = 0;
     const char *payload;
-    const char *report;
-    size_t report_len;
 
     cell_prepare(spec, &in);
     cell_send(FRAME_READY, NULL, 0);
@@ -307,14 +319,7 @@ static _Noreturn void cell_guest(const struct cell_spec *spec)
     }
     buf_init(&result, CELL_RESULT_BYTES_MAX);
     cell_settle_files(&in, &limits, &result);
-    if (attack_report(&report, &report_len)) {
-        if (field_add_u32(&result, FIELD_OUTCOME, OUTCOME_OK, NULL) < 0 ||
-            field_add(&result, FIELD_VALUE, report, report_len, NULL) < 0) {
-            cell_die();
-        }
-    } else {
-        GUEST.run(&cell_start, &result);
-    }
+    cell_evaluate(&result);
     cell_finish(&result);
 }
 
@@ -348,7 +353,7 @@ static void member_run(uint32_t len)
     buf_release(&result);
     buf_init(&result, CELL_RESULT_BYTES_MAX);
     cell_settle_files(&member_files, &limits, &result);
-    GUEST.run(&cell_start, &result);
+    cell_evaluate(&result);
     if (cell_start.session != SESSION_EVAL) {
         cell_finish(&result);
     }
@@ -381,6 +386,10 @@ static void member_branch(uint32_t len, const int *fds, unsigned fds_count)
     if (fds_count == 0 || len != sizeof(refusal[0]) ||
         fd_read_up_to(CELL_CONTROL_FD, &refusal[0], len) != (ssize_t)len) {
         cell_die();
+    }
+    r = attack_on_branch(refusal[0], fds, fds_count);
+    if (r != 0) {
+        return;
     }
     r = family_branch(fds, fds_count);
     if (r < 0) {
@@ -428,7 +437,7 @@ _Noreturn void cell_main(const struct confine_cell_input *in)
     struct layer_report proof;
     int canary = in->spec->kind == CELL_CANARY;
 
-    if (in->spec->kind == CELL_ATTACK) {
+    if (in->spec->kind == CELL_ATTACK || (in->spec->kind == CELL_ORIGIN && in->spec->attack != 0)) {
         attack_arm(in->spec);
     }
     if (confine_cell(in, canary ? &proof : NULL, &step) < 0) {

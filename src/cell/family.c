@@ -131,6 +131,9 @@ static void settle(const int *fds, unsigned fds_count)
     struct frame_header header = {.type = FRAME_BORN};
     unsigned i;
 
+    if (confine_branch() < 0) {
+        _exit(1);
+    }
     for (i = 1; i < fds_count; i++) {
         if (write(fds[i], "0", 1) != 1) { /* short counts handled */
             _exit(1);

@@ -82,7 +82,8 @@ struct cell {
     uint64_t pages_base;  /* anonymous pages it had then */
     struct cell_spec spec;
     struct cgroup_slot cgroups;
-    struct buf in; /* bytes received from it, kept for the next cell in this place */
+    uint64_t slot_owner; /* serial of the family whose members know cgroups; 0: no guest does */
+    struct buf in;       /* bytes received from it, kept for the next cell in this place */
 };
 
 struct family {
@@ -93,6 +94,10 @@ struct family {
     unsigned members_count; /* places */
     unsigned orders_count;  /* branches on order that have no consent yet */
     int hung_up;            /* its first process has ended */
+    pid_t pid;              /* of its first process */
+    uint64_t serial;        /* never used twice */
+    int doomed;             /* all of it is ended, whoever there is */
+    uint64_t strays_us;     /* until then it is looked for processes that nobody knows; 0: not */
     uint32_t uid;
 };
 
@@ -161,6 +166,7 @@ struct vial_engine {
     struct waiter *waiters;
     struct family *families;
     unsigned families_count;
+    uint64_t family_serial;        /* the last one given out */
     struct vial_env *envs;         /* all of them; env.h */
     struct vial_session *sessions; /* all of them; session.h */
     unsigned sessions_count;

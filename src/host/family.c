@@ -12,12 +12,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "host/env.h"
 #include "host/keeper.h"
 #include "host/meter.h"
 #include "host/place.h"
+#include "jail/fork.h"
+#include "jail/mutate.h"
 
 enum {
     BRANCHES_MAX = 16, /* on order of one member at the same time */
@@ -25,6 +28,8 @@ enum {
      * process beside it. */
     MEMBER_PROCESSES = 1 + BRANCHES_MAX,
     ORIGIN_PROCESSES = 1 + MEMBER_PROCESSES,
+    STRAYS_US = 1000 * 1000,   /* a clone that has consent takes a few milliseconds */
+    FAMILY_TEXT_BYTES = 65536, /* more numbers than a family can have members */
 };
 
 /* What GO says. */
@@ -32,8 +37,18 @@ enum { GO_REST = 0, GO_WARM = 1, GO_HURRY = 2 };
 
 void family_kill(struct vial_engine *e, unsigned index)
 {
-    if (index < e->families_count && e->families[index].pidfd >= 0) {
-        (void)syscall(SYS_pidfd_send_signal, e->families[index].pidfd, SIGKILL, NULL, 0);
+    struct family *f = index < e->families_count ? &e->families[index] : NULL;
+
+    if (f == NULL || f->pidfd < 0) {
+        return;
+    }
+    if (e->report.entries[LAYER_PIDNS].state == LAYER_OFF) {
+        /* Members that did not ask for it live on without the first process. It ends behind the
+         * last of them. */
+        f->doomed = 1;
+        f->strays_us = clock_now_us();
+    } else {
+        (void)syscall(SYS_pidfd_send_signal, f->pidfd, SIGKILL, NULL, 0);
     }
 }
 
@@ -93,7 +108,9 @@ int family_order_origin(struct vial_engine *e, const struct cell_spec *spec)
     int r;
 
     r = find_free(e, &index);
-    r = r < 0 ? r : place_begin(e, spec, PURPOSE_WAITER, ORIGIN_PROCESSES, &cell, &sock);
+    r = r < 0 ? r
+              : place_begin(
+                    e, spec, PURPOSE_WAITER, ORIGIN_PROCESSES, ++e->family_serial, &cell, &sock);
     if (r < 0) {
         return r;
     }
@@ -114,6 +131,7 @@ int family_order_origin(struct vial_engine *e, const struct cell_spec *spec)
         .listener = -1,
         .template_index = (unsigned)e->current_stays,
         .members_count = 1,
+        .serial = e->family_serial,
         .uid = 1 + e->cells_count + index};
     c->family = (uint16_t)index;
     c->spec.uid = f->uid;
@@ -181,7 +199,7 @@ int family_order_branch(
         return vial__fail(&e->failure, VIAL_E_ISOLATION,
             "sessions cannot be branched here: the kernel lets nobody watch over clones");
     }
-    r = place_begin(e, &from->spec, purpose, MEMBER_PROCESSES, &cell, &sock);
+    r = place_begin(e, &from->spec, purpose, MEMBER_PROCESSES, f->serial, &cell, &sock);
     if (r < 0) {
         return r;
     }
@@ -250,6 +268,7 @@ void family_hear_template(
     }
     memcpy(&failed, m->payload, sizeof(failed));
     f->pidfd = pidfd;
+    f->pid = pidfd >= 0 ? fork_pid_of(pidfd) : 0;
     for (i = 0; i < e->cells_count; i++) {
         struct cell *c = &e->cells[i];
 
@@ -326,24 +345,121 @@ void family_hear_listener(struct vial_engine *e, unsigned index)
     (void)ioctl(f->listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
 }
 
-/* The last number of the line NSpid: the one inside of the family. */
-static pid_t inner_pid(pid_t pid)
+/* What the kernel says of a process: its parent, and its number inside of the family, which is the
+ * last one of the line NSpid. */
+static int look_at(pid_t pid, pid_t *ret_parent, pid_t *ret_inner)
 {
     char path[64], text[4096];
     const char *line, *end, *at;
-    int found = 0;
 
     (void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
     if (fd_get_text(AT_FDCWD, path, text, sizeof(text)) < 0 ||
+        (line = strstr(text, "\nPPid:")) == NULL || sscanf(line, "\nPPid: %d", ret_parent) != 1 ||
         (line = strstr(text, "\nNSpid:")) == NULL) {
-        return 0;
+        return -1;
     }
     end = strchr(line + 1, '\n');
     for (at = end != NULL ? end : line + strlen(line); at > line && at[-1] != '\t' && at[-1] != ' ';
          at--) {
     }
-    return sscanf(at, "%d", &found) == 1 ? found : 0;
+    return sscanf(at, "%d", ret_inner) == 1 && *ret_inner > 0 ? 0 : -1;
 }
+
+/* Does a cell have this process? */
+static int is_known(const struct vial_engine *e, unsigned index, pid_t pid)
+{
+    unsigned i;
+
+    for (i = 0; i < e->cells_count; i++) {
+        const struct cell *c = &e->cells[i];
+
+        if (c->state != CELL_FREE && c->family == index && c->pid == pid && !c->gone) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* ---- processes that nobody knows ---- */
+
+/* An order was given up, and the clone may have happened all the same: a member that lies can have
+ * a copy that no cell stands for. */
+static void watch_for_strays(struct family *f)
+{
+    f->strays_us = mutate_without_part("strays") ? 0 : clock_now_us() + STRAYS_US;
+}
+
+/* Kills a process that is a child of the family's first one, and was when we looked. */
+static void kill_stray(const struct family *f, pid_t pid)
+{
+    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    pid_t parent = 0, inner = 0;
+
+    if (pidfd >= 0 && look_at(pid, &parent, &inner) == 0 && parent == f->pid) {
+        (void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+    }
+    fd_closep(&pidfd);
+}
+
+/* Is a branch on its way whose process we do not know yet? */
+static int has_births(const struct vial_engine *e, unsigned index)
+{
+    unsigned i;
+
+    for (i = 0; i < e->cells_count; i++) {
+        const struct cell *c = &e->cells[i];
+
+        if (c->state == CELL_BORN && c->phase == PHASE_BORN && c->family == index) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void sweep(struct vial_engine *e, unsigned index)
+{
+    const struct family *f = &e->families[index];
+    char path[64], text[FAMILY_TEXT_BYTES];
+    const char *at;
+    int n, used;
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)f->pid, (int)f->pid);
+    if (f->pidfd < 0) {
+        return;
+    }
+    if (fd_get_text(AT_FDCWD, path, text, sizeof(text)) < 0) {
+        /* Where nobody can look, nobody stays. */
+        (void)syscall(SYS_pidfd_send_signal, f->pidfd, SIGKILL, NULL, 0);
+        return;
+    }
+    for (at = text; sscanf(at, "%d%n", &n, &used) == 1; at += used) {
+        if (f->doomed || !is_known(e, index, n)) {
+            kill_stray(f, n);
+        }
+    }
+}
+
+int family_sweep(struct vial_engine *e, uint64_t now_us)
+{
+    unsigned i;
+    int more = 0;
+
+    for (i = 0; i < e->families_count; i++) {
+        struct family *f = &e->families[i];
+
+        if (f->sock < 0 || f->strays_us == 0) {
+            continue;
+        }
+        if (f->doomed || !has_births(e, i)) {
+            sweep(e, i);
+            f->strays_us = now_us > f->strays_us && !f->doomed ? 0 : f->strays_us;
+        }
+        more |= f->strays_us != 0;
+    }
+    return more;
+}
+
+/* ---- members ---- */
 
 /* The first word of a member: who it is, and for the origin its listener. 1; 0: not yet; -1: it is
  * gone or strange. */
@@ -402,7 +518,7 @@ static int settle_member(struct vial_engine *e, struct cell *c)
 {
     struct family *f = &e->families[c->family];
     int listener = -1;
-    pid_t pid = 0;
+    pid_t pid = 0, parent = 0;
     int r = receive_born(c, &pid, &listener);
 
     if (r <= 0) {
@@ -414,10 +530,18 @@ static int settle_member(struct vial_engine *e, struct cell *c)
     } else {
         fd_closep(&listener);
     }
-    c->pid = pid;
+    if (is_known(e, c->family, pid) && !mutate_without_part("one-each")) {
+        return -1; /* a member that speaks for its branch, which is somebody else then */
+    }
     c->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-    c->family_pid = inner_pid(pid);
-    if (c->pidfd < 0 || c->family_pid == 0 || send_go(c) < 0) {
+    if (c->pidfd < 0 || look_at(pid, &parent, &c->family_pid) < 0 || parent != f->pid ||
+        (!cgroup_slot_has(&e->cgroups, (unsigned)(c - e->cells), pid) &&
+            !mutate_without_part("joined"))) {
+        fd_closep(&c->pidfd); /* it is none of us, or not on its account */
+        return -1;
+    }
+    c->pid = pid;
+    if (send_go(c) < 0) {
         return -1;
     }
     c->phase = c->warm == GO_REST ? PHASE_WAITING : PHASE_JOINING;
@@ -431,6 +555,11 @@ static void note_birth(struct vial_engine *e, const struct cell *c)
 
     if (from != NULL && from->family == c->family && from->unborn > 0) {
         from->unborn--;
+        /* Who gave an order up has no consent left for it. */
+        if (from->branches > from->unborn && !mutate_without_part("spent-consent")) {
+            e->families[c->family].orders_count -= from->branches - from->unborn;
+            from->branches = from->unborn;
+        }
     }
 }
 
@@ -438,6 +567,7 @@ static void note_birth(struct vial_engine *e, const struct cell *c)
 static void fail_branch(struct vial_engine *e, struct cell *c)
 {
     note_birth(e, c);
+    watch_for_strays(&e->families[c->family]);
     place_disappoint(e, c, 1);
     if (c->env != NULL) {
         env_failed(c->env, &e->failure);

@@ -33,6 +33,10 @@ void family_hear_member(struct vial_engine *engine, uint32_t cell);
 /* A member's place is free: the family may be at its end. */
 void family_forget_member(struct vial_engine *engine, const struct cell *cell);
 
+/* Looks through families in which a branch failed for processes that nobody knows, and ends those.
+ * Not 0: call it again soon. */
+int family_sweep(struct vial_engine *engine, uint64_t now_us);
+
 /* Ends all of a family: a member did what none does. */
 void family_kill(struct vial_engine *engine, unsigned index);
 

@@ -223,7 +223,7 @@ static void give_to_waiter(struct vial_engine *e, uint32_t index)
         return;
     }
     for (w = e->waiters; c->custom && w != NULL; w = w->next) {
-        if (place_suits(w, c)) {
+        if (place_suits(e, w, c)) {
             w->cell = index;
             c->state = CELL_TAKEN;
             return;
@@ -572,6 +572,7 @@ static void *keeper_main(void *user)
 {
     struct watch *w = user;
     struct vial_engine *e = w->engine;
+    int sweeping = 0;
     int ms;
 
     (void)pthread_mutex_lock(&e->lock);
@@ -586,7 +587,7 @@ static void *keeper_main(void *user)
         order_missing(e);
         watch_fill(e, w);
         ms = e->current < 0 || (e->current_stays < 0 && e->stays_wanted) || e->rotate ||
-                     e->coming_count > 0
+                     e->coming_count > 0 || sweeping
                  ? 50
                  : 1000;
         (void)pthread_mutex_unlock(&e->lock);
@@ -595,6 +596,7 @@ static void *keeper_main(void *user)
         watch_serve(e, w);
         drop_late(e);
         session_expire(e, clock_now_us());
+        sweeping = family_sweep(e, clock_now_us());
     }
     e->keeper_runs = 0;
     (void)pthread_cond_broadcast(&e->changed);

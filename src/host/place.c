@@ -31,10 +31,13 @@ unsigned place_wanted(const struct vial_engine *e)
     return single ? e->queue_count : e->pool_count;
 }
 
-int place_suits(const struct waiter *w, const struct cell *c)
+int place_suits(const struct vial_engine *e, const struct waiter *w, const struct cell *c)
 {
+    /* A late branch may have come from another cell that had the place of the origin before. */
+    int same_family = c->origin == CELL_NONE || e->cells[c->origin].family == c->family;
+
     return w->custom && w->cell == CELL_NONE && w->want.env == NULL &&
-           w->want.origin == c->origin && place_spec_equal(&w->want.spec, &c->spec);
+           w->want.origin == c->origin && same_family && place_spec_equal(&w->want.spec, &c->spec);
 }
 
 void place_disappoint(struct vial_engine *e, const struct cell *c, int failed)
@@ -42,7 +45,7 @@ void place_disappoint(struct vial_engine *e, const struct cell *c, int failed)
     struct waiter *w;
 
     for (w = e->waiters; c->custom && w != NULL; w = w->next) {
-        if (w->ordered && place_suits(w, c)) {
+        if (w->ordered && place_suits(e, w, c)) {
             w->ordered = 0;
             w->failed = failed;
             return;
@@ -110,13 +113,22 @@ void place_unready(struct vial_engine *e, uint32_t index)
     }
 }
 
-static int cell_open_slot(struct vial_engine *e, struct cell *c, uint32_t index, unsigned processes)
+/* Members of a family are given the files by which one joins the groups of their branches, and may
+ * keep them. So a group that a family knows is not used for anybody else: the files of one that was
+ * removed are good for nothing. */
+static int cell_open_slot(
+    struct vial_engine *e, struct cell *c, uint32_t index, unsigned processes, uint64_t owner)
 {
+    if (c->has_slot && c->slot_owner != owner) {
+        (void)cgroup_slot_close(&e->cgroups, index, &c->cgroups);
+        c->has_slot = 0;
+    }
     if (!c->has_slot) {
         if (cgroup_slot_open(&e->cgroups, index, e->memory_default, &c->cgroups) < 0) {
             return -1;
         }
         c->has_slot = 1;
+        c->slot_owner = owner;
         return cgroup_slot_processes(&e->cgroups, index, &c->cgroups, processes);
     }
     if (cgroup_slot_processes(&e->cgroups, index, &c->cgroups, processes) < 0 ||
@@ -129,22 +141,45 @@ static int cell_open_slot(struct vial_engine *e, struct cell *c, uint32_t index,
     return 0;
 }
 
-int place_begin(struct vial_engine *e, const struct cell_spec *spec, enum cell_purpose purpose,
-    unsigned processes, uint32_t *ret_index, int *ret_sock)
+/* A free place with an open slot, best one whose groups can be kept. */
+static int find_place(struct vial_engine *e, unsigned processes, uint64_t owner, uint32_t *ret)
 {
-    struct cell *c;
-    uint32_t index;
-    int sv[2];
+    uint32_t index, first = CELL_NONE;
 
-    for (index = 0; index < e->cells_count && e->cells[index].state != CELL_FREE; index++) {
+    for (index = 0; index < e->cells_count; index++) {
+        const struct cell *c = &e->cells[index];
+
+        if (c->state == CELL_FREE && c->has_slot && c->slot_owner == owner) {
+            first = index;
+            break;
+        }
+        first = first == CELL_NONE && c->state == CELL_FREE ? index : first;
     }
-    if (index == e->cells_count) {
+    if (first == CELL_NONE) {
         return vial__fail(&e->failure, VIAL_E_BUSY, "all %u cells are in use", e->cells_count);
     }
-    c = &e->cells[index];
-    if (cell_open_slot(e, c, index, processes) < 0) {
-        return vial__fail_sys(&e->failure, errno, "making a control group");
+    for (index = first; index < e->cells_count; index++) { /* of some the groups cannot be had */
+        if (e->cells[index].state == CELL_FREE &&
+            cell_open_slot(e, &e->cells[index], index, processes, owner) == 0) {
+            *ret = index;
+            return VIAL_OK;
+        }
     }
+    return vial__fail_sys(&e->failure, errno, "making a control group");
+}
+
+int place_begin(struct vial_engine *e, const struct cell_spec *spec, enum cell_purpose purpose,
+    unsigned processes, uint64_t owner, uint32_t *ret_index, int *ret_sock)
+{
+    struct cell *c;
+    uint32_t index = 0;
+    int sv[2];
+    int r = find_place(e, processes, owner, &index);
+
+    if (r < 0) {
+        return r;
+    }
+    c = &e->cells[index];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv) < 0) {
         return vial__fail_sys(&e->failure, errno, "making a socket pair");
     }
@@ -178,7 +213,7 @@ int place_order(struct vial_engine *e, const struct cell_spec *spec, enum cell_p
     unsigned i;
     uint32_t index;
     int sock;
-    int r = place_begin(e, spec, purpose, 1, &index, &sock);
+    int r = place_begin(e, spec, purpose, 1, 0, &index, &sock);
 
     if (r < 0) {
         return r;

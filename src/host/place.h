@@ -17,16 +17,18 @@ int place_spec_equal(const struct cell_spec *a, const struct cell_spec *b);
 unsigned place_wanted(const struct vial_engine *engine);
 
 /* A place with a socket pair and a control group for a cell of this kind, which is FORKING; the
- * other end of the pair is for the cell. */
+ * other end of the pair is for the cell. owner is the serial of its family, or 0. */
 VIAL_NODISCARD int place_begin(struct vial_engine *engine, const struct cell_spec *spec,
-    enum cell_purpose purpose, unsigned processes, uint32_t *ret_index, int *ret_sock);
+    enum cell_purpose purpose, unsigned processes, uint64_t owner, uint32_t *ret_index,
+    int *ret_sock);
 
 /* Orders a cell from the current template. */
 VIAL_NODISCARD int place_order(
     struct vial_engine *engine, const struct cell_spec *spec, enum cell_purpose purpose);
 
 /* Is this the kind of cell that the waiter wants? */
-int place_suits(const struct waiter *waiter, const struct cell *cell);
+int place_suits(
+    const struct vial_engine *engine, const struct waiter *waiter, const struct cell *cell);
 
 /* The cell that a waiter waits for will not come: failed tells it so, else another one is ordered.
  */

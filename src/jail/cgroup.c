@@ -332,6 +332,27 @@ static void slot_close_fds(struct cgroup_slot *slot)
     fd_closep(&slot->kills_fd);
 }
 
+/* A group that could not be removed before may have somebody in it who must not be there. */
+static int make_empty(int dir, const char *name, const char *members, int is_made)
+{
+    char text[32];
+
+    if (mkdirat(dir, name, 0755) == 0 || (errno == EEXIST && is_made)) {
+        return 0;
+    }
+    if (errno != EEXIST) {
+        return -1;
+    }
+    if (unlinkat(dir, name, AT_REMOVEDIR) == 0) {
+        return mkdirat(dir, name, 0755);
+    }
+    if (fd_get_text(dir, members, text, sizeof(text)) == 0 && text[0] != '\0') {
+        errno = EBUSY;
+        return -1;
+    }
+    return 0;
+}
+
 int cgroup_slot_open(const struct cgroup_base *base, unsigned index, uint64_t memory_bytes_max,
     struct cgroup_slot *slot)
 {
@@ -348,7 +369,7 @@ int cgroup_slot_open(const struct cgroup_base *base, unsigned index, uint64_t me
             continue;
         }
         (void)snprintf(path, sizeof(path), "%u/%s", index, join_file(base->controllers[c].version));
-        if (mkdirat(dir, name, 0755) < 0 && errno != EEXIST) {
+        if (make_empty(dir, name, path, base_shares(base, c)) < 0) {
             slot_close_fds(slot);
             return -1;
         }
@@ -383,7 +404,15 @@ int cgroup_slot_processes(
     int dir = base->controllers[CGROUP_PIDS].dir_fd;
     char path[32], text[16];
 
-    if (dir < 0 || slot->processes == processes) {
+    if (slot->processes == processes) {
+        return 0;
+    }
+    /* The first process of a family is in the group of the origin, and must outlive it. */
+    if (slot->version == 2 && slot->memory_fd >= 0) {
+        (void)fd_put_text(slot->memory_fd, "memory.oom.group", processes > 1 ? "0" : "1");
+    }
+    if (dir < 0) {
+        slot->processes = processes;
         return 0;
     }
     (void)snprintf(path, sizeof(path), "%u/pids.max", index);
@@ -393,6 +422,32 @@ int cgroup_slot_processes(
     }
     slot->processes = processes;
     return 0;
+}
+
+int cgroup_slot_has(const struct cgroup_base *base, unsigned index, pid_t pid)
+{
+    char path[32], text[1024]; /* a slot has at most some 20 processes */
+    const char *at;
+    unsigned c;
+    int found, n, used;
+
+    for (c = 0; c < CGROUP_CONTROLLERS; c++) {
+        if (base->controllers[c].dir_fd < 0 || base_shares(base, c)) {
+            continue;
+        }
+        (void)snprintf(path, sizeof(path), "%u/%s", index, join_file(base->controllers[c].version));
+        if (fd_get_text(base->controllers[c].dir_fd, path, text, sizeof(text)) < 0) {
+            return 0;
+        }
+        found = 0;
+        for (at = text; !found && sscanf(at, "%d%n", &n, &used) == 1; at += used) {
+            found = n == (int)pid;
+        }
+        if (!found) {
+            return 0;
+        }
+    }
+    return 1;
 }
 
 uint64_t cgroup_slot_used(const struct cgroup_slot *slot)

@@ -71,6 +71,9 @@ int cgroup_slot_limit(struct cgroup_slot *slot, uint64_t memory_bytes_max);
 int cgroup_slot_processes(
     const struct cgroup_base *base, unsigned index, struct cgroup_slot *slot, unsigned processes);
 
+/* Is this process in all groups of the slot? 1 also where there are none. */
+int cgroup_slot_has(const struct cgroup_base *base, unsigned index, pid_t pid);
+
 /* The memory that is used now; 0 when unknown. */
 uint64_t cgroup_slot_used(const struct cgroup_slot *slot);
 

@@ -127,6 +127,16 @@ static void template_landlock(struct layer_report *report)
     *e = (struct layer_entry){.state = LAYER_ON, .version = (uint8_t)abi};
 }
 
+static const struct sock_fprog *template_filter(void)
+{
+#ifdef VIAL_MUTATION
+    if (mutate_without_part("clone-flags")) {
+        return &filter_template_any_clone;
+    }
+#endif
+    return &filter_template;
+}
+
 int confine_template(const struct namespace_names *before, uint32_t users,
     struct layer_report *report, const char **ret_step)
 {
@@ -155,7 +165,7 @@ int confine_template(const struct namespace_names *before, uint32_t users,
     template_landlock(report);
     *ret_step = "template filter";
     if (!mutate_without(LAYER_SECCOMP)) {
-        if (filter_load(&filter_template) < 0) {
+        if (filter_load(template_filter()) < 0) {
             return -1;
         }
         report->entries[LAYER_SECCOMP].state = LAYER_ON;
@@ -412,16 +422,21 @@ uint64_t confine_cell_flags(const struct cell_spec *spec, uint32_t users)
     return users > 0 && spec->profile == PROFILE_POSIX ? flags | CLONE_NEWNS | CLONE_NEWIPC : flags;
 }
 
+int confine_branch(void)
+{
+    /* The kernel forgets this with every fork. Without a pid namespace nothing else would end a
+     * member whose host is gone. */
+    return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+}
+
 int confine_origin(int *ret_listener)
 {
-    /* As after every fork; a branch cannot do it any more, and ends with the first process of its
-     * pid namespace. */
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) {
+    if (confine_branch() < 0) {
         return -1;
     }
     (void)close(CONFINE_FAMILY_FD);
-    *ret_listener = mutate_without(LAYER_SECCOMP) ? -1 : filter_hold_clone();
-    return 0;
+    *ret_listener = -1;
+    return mutate_without(LAYER_SECCOMP) ? 0 : filter_hold_clone(ret_listener);
 }
 
 int confine_origin_end(void)

@@ -44,6 +44,8 @@ int confine_cell(
  * descriptor CONFINE_FAMILY_FD. 0, or -1 with errno. */
 enum { CONFINE_FAMILY_FD = 5 };
 int confine_origin(int *ret_listener);
+/* First of all in a branch: what a copy does not inherit. 0, or -1 with errno. */
+int confine_branch(void);
 int confine_origin_end(void);
 int confine_init(void);
 

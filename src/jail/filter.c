@@ -1,26 +1,56 @@
 /* filter.c - loads the generated programs; see filter.h. */
 #include "jail/filter.h"
 
+#include <errno.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "jail/mutate.h"
 
 int filter_load(const struct sock_fprog *program)
 {
     return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, program);
 }
 
-int filter_hold_clone(void)
+/* The low half of an argument; both processors there are programs for are little-endian. */
+#define LOAD_ARG(n)                                                                                \
+    {                                                                                              \
+        BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, args) + 8 * (n)              \
+    }
+
+int filter_hold_clone(int *ret_listener)
 {
-    static struct sock_filter code[] = {
+    uint32_t clone = mutate_without_part("clone-gate") ? SECCOMP_RET_ALLOW : SECCOMP_RET_USER_NOTIF;
+    uint32_t shared = mutate_without_part("shared-memory") ? 0 : MAP_SHARED;
+    /* The three answers are at the end. Of the flags of mmap the kernel looks at the low half. */
+    struct sock_filter code[] = {
         {BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, nr)},
-        {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_clone},
-        {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_USER_NOTIF},
+        {BPF_JMP | BPF_JEQ | BPF_K, 8, 0, SYS_clone},
+        {BPF_JMP | BPF_JEQ | BPF_K, 0, 2, SYS_mmap},
+        LOAD_ARG(3), /* flags; MAP_SHARED_VALIDATE has the bit too */
+        {BPF_JMP | BPF_JSET | BPF_K, 6, 7, shared},
+        {BPF_JMP | BPF_JEQ | BPF_K, 0, 6, SYS_prctl},
+        LOAD_ARG(0),
+        {BPF_JMP | BPF_JEQ | BPF_K, 0, 3, PR_SET_PDEATHSIG},
+        LOAD_ARG(1),
+        {BPF_JMP | BPF_JEQ | BPF_K, 2, 1, SIGKILL},
+        {BPF_RET | BPF_K, 0, 0, clone},
+        {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | EPERM},
         {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW},
     };
     const struct sock_fprog program = {.len = sizeof(code) / sizeof(code[0]), .filter = code};
 
-    return (int)syscall(
+    *ret_listener = (int)syscall(
         SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+    if (*ret_listener >= 0) {
+        return 0;
+    }
+    code[program.len - 3].k = SECCOMP_RET_ERRNO | EPERM;
+    return filter_load(&program);
 }

@@ -20,13 +20,19 @@ extern const struct sock_fprog filter_posix;
 extern const struct sock_fprog filter_origin; /* compute, and what a branch takes */
 extern const struct sock_fprog filter_init;   /* the first process of a family */
 
+#ifdef VIAL_MUTATION
+extern const struct sock_fprog filter_template_any_clone; /* whatever the flags are */
+#endif
+
 /* Adds a program to this process for ever. Needs no-new-privs or CAP_SYS_ADMIN. 0, or -1 with
  * errno. */
 int filter_load(const struct sock_fprog *program);
 
-/* From now on each clone of this process and its copies waits until somebody answers at the
- * descriptor that is returned. -1 with errno when the kernel has no such thing, or somebody else
- * uses it on us already. */
-int filter_hold_clone(void);
+/* The filter of members of a family, which goes before filter_origin. From now on each clone of
+ * this process and its copies waits until somebody answers at *ret_listener; that is -1, and each
+ * clone is refused, when the kernel has no such thing or somebody else uses it on us already.
+ * Memory that copies would share is refused too, and what prctl may do is to die with the parent.
+ * 0, or -1 with errno. */
+int filter_hold_clone(int *ret_listener);
 
 #endif

@@ -11,6 +11,9 @@
 /* Is the layer (enum layer) named in the environment variable VIAL_WITHOUT? */
 int mutate_without(unsigned layer);
 
+/* Likewise for a control that is no layer of the report but a part of one. */
+int mutate_without_part(const char *name);
+
 /* Called in a cell after each step of its confinement, with the step's name: a raw attack that is
  * to happen at this stage, before the later layers are there, happens now. */
 void mutate_after_step(const char *step);
@@ -21,6 +24,12 @@ int mutate_environment(char *ret, size_t size);
 static inline int mutate_without(unsigned layer)
 {
     (void)layer;
+    return 0;
+}
+
+static inline int mutate_without_part(const char *name)
+{
+    (void)name;
     return 0;
 }
 

@@ -15,7 +15,7 @@ struct cell_spec {
     uint32_t kind;    /* enum cell_kind */
     uint32_t profile; /* enum jail_profile */
     uint32_t uid;     /* inside the template's user namespace */
-    uint32_t attack;  /* for CELL_ATTACK */
+    uint32_t attack;  /* for CELL_ATTACK; for CELL_ORIGIN one more than that, 0: none */
     uint32_t hurry;   /* a run is waiting: no warm-up */
     uint32_t modules; /* runs with modules are likely: pages that those write to as well */
     uint32_t files_max;

@@ -3,7 +3,8 @@
  *
  * There are three kinds. A script is a file under js/, run like any guest. A raw case is C code
  * that a cell runs in place of guest code, or in the middle of its own confinement; the harness
- * knows it by its index in raw_table.inc, which both sides are compiled from. A look is C code of
+ * knows it by its index in raw_table.inc, which both sides are compiled from; it can be in the cell
+ * of a session instead of that of a run. A look is C code of
  * the harness itself, which does something to an engine and looks at the cells from outside. */
 #ifndef VIAL_ATTACKS_CASE_H
 #define VIAL_ATTACKS_CASE_H
@@ -31,6 +32,18 @@ enum argument {
     ARGUMENT_HOST_PID, /* of the harness; also the name of its abstract socket */
 };
 
+/* What a cell that stays does when it is ordered to branch, see raw_family.c. */
+enum branch_deed {
+    BRANCH_AS_IT_SHOULD,
+    BRANCH_SILENT,
+    BRANCH_REFUSE_AND_CLONE,
+    BRANCH_CLONE_AND_REFUSE,
+    BRANCH_SPEAK_FOR_IT,
+    BRANCH_WRONG_NUMBER,
+    BRANCH_NOT_JOINING,
+    BRANCH_TALKATIVE,
+};
+
 #define STATUS(name) (1U << VIAL_STATUS_##name)
 
 struct suite;
@@ -52,6 +65,9 @@ struct attack {
     uint32_t status; /* set of STATUS(); 0: ok */
     uint32_t argument;
     uint64_t number;
+    uint32_t origin; /* not 0: in a cell that stays */
+    uint32_t
+        branch; /* enum branch_deed: it is branched then, which must fail but for the last one */
     const char
         *without;     /* layers switched off to look behind them, separated by commas; NULL: none */
     const char *sees; /* layers whose absence this case must notice, separated by commas; or NULL */

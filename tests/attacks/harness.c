@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -18,7 +19,7 @@
 
 static const char USAGE[] =
     "usage: harness --level full|rootless|filtered --cell PROGRAM --scripts DIR [OPTION]...\n"
-    "  --only ID        only this case\n"
+    "  --only ID        only this case; with --mutation only this control\n"
     "  --list           name the cases and do nothing\n"
     "  --mutation       switch off one layer after the other, and see who notices\n"
     "  --results FILE   add a line for each case to the file\n"
@@ -299,6 +300,7 @@ int main(int argc, char **argv)
     unsigned i;
 
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); /* so that nobody who is left can hide */
     if (parse(argc, argv, &s, &o) < 0) {
         (void)fputs(USAGE, stderr);
         return 2;

@@ -78,6 +78,12 @@ static struct tally tally_of(struct vial_engine *e)
         t.processes += c->state == CELL_BORN || c->state == CELL_READY || c->state == CELL_TAKEN;
         t.moving += c->state == CELL_FORKING || c->state == CELL_ENDING;
     }
+    for (i = 0; i < e->families_count; i++) {
+        const struct family *f = &e->families[i];
+
+        t.fds += (f->sock >= 0) + (f->pidfd >= 0) + (f->listener >= 0);
+        t.processes += f->pidfd >= 0;
+    }
     t.fds += (int)e->busy_count; /* a run holds the process descriptor of its cell */
     (void)pthread_mutex_unlock(&e->lock);
     return t;
@@ -91,6 +97,7 @@ static int count_descendants(void)
     struct dirent *entry;
     char path[64], text[512];
     const char *after;
+    char state;
     int n = 0, found = 0, more = 1, i, j;
     DIR *dir = opendir("/proc");
 
@@ -99,8 +106,8 @@ static int count_descendants(void)
         if (entry->d_name[0] < '0' || entry->d_name[0] > '9' ||
             fd_get_text(AT_FDCWD, path, text, sizeof(text)) < 0 ||
             (after = strrchr(text, ')')) == NULL || sscanf(text, "%d", &pids[n]) != 1 ||
-            sscanf(after, ") %*c %d", &parents[n]) != 1) {
-            continue;
+            sscanf(after, ") %c %d", &state, &parents[n]) != 2 || state == 'Z') {
+            continue; /* the dead whose parent is gone are ours, and do nothing any more */
         }
         ours[n] = parents[n] == getpid();
         n++;

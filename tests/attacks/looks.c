@@ -13,13 +13,16 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "host/session.h"
 #include "suite.h"
 
 enum {
     CELLS_MAX = 16,
-    HELD = 4,       /* runs of a host that is killed */
-    GONE_MS = 1000, /* until they must be gone */
-    BURST = 60,     /* runs of which nothing may add up */
+    HELD = 4, /* runs of a host that is killed */
+    HELD_PROCESSES =
+        1 + HELD + 3, /* of its template, these, a session, its branch, and their first */
+    GONE_MS = 1000,   /* until they must be gone */
+    BURST = 60,       /* runs of which nothing may add up */
     FIRST_RANGE =
         0x9000 /* users of cells lie in the ranges above this one, in 65,536ths of all users */
 };
@@ -204,6 +207,37 @@ static int gone(const pid_t *pids, unsigned count)
     return 1;
 }
 
+/* Computes in a session for ever. */
+static void *compute(void *session)
+{
+    struct vial_request request = VIAL_REQUEST_INIT;
+    struct vial_result *result = NULL;
+
+    request.source = "while (true) {}";
+    request.source_len = strlen(request.source);
+    (void)!vial_session_eval(session, &request, &result, NULL);
+    return NULL;
+}
+
+/* A session and a branch of it, both at work, with their processes named. */
+static void hold_family(struct vial_engine *engine)
+{
+    struct vial_session *both[2] = {NULL, NULL};
+    pthread_t thread;
+    int i;
+
+    if (vial_session_new(engine, NULL, &both[0], NULL) < 0 ||
+        vial_session_branch(both[0], 1, &both[1], NULL) < 0) {
+        return;
+    }
+    for (i = 0; i < 2; i++) {
+        (void)printf(" %d", (int)engine->cells[both[i]->cell].pid);
+        (void)pthread_create(&thread, NULL, compute, both[i]);
+    }
+    (void)printf(" %d", (int)engine->families[engine->cells[both[0]->cell].family].pid);
+    (void)usleep(100 * 1000); /* until they are at it */
+}
+
 /* In the second program: an engine with some runs, whose processes it names, and which it never
  * ends. */
 _Noreturn void looks_hold(struct suite *s)
@@ -233,6 +267,7 @@ _Noreturn void looks_hold(struct suite *s)
         }
     }
     (void)pthread_mutex_unlock(&engine->lock);
+    hold_family(engine);
     (void)printf("\n");
     (void)fflush(stdout);
     for (;;) {
@@ -243,10 +278,12 @@ _Noreturn void looks_hold(struct suite *s)
 /* The host is killed, with runs under way that would compute for ever: nobody outlives it. */
 static int look_host_killed(struct suite *s, char *why, size_t size)
 {
-    pid_t pids[1 + HELD] = {0};
+    pid_t pids[HELD_PROCESSES] = {0};
     char text[200] = "";
     uint64_t until;
     unsigned count = 0;
+    const char *at;
+    int used = 0;
     int out[2];
     pid_t child;
     int ok;
@@ -263,9 +300,9 @@ static int look_host_killed(struct suite *s, char *why, size_t size)
     (void)close(out[1]);
     ok = child > 0 && read(out[0], text, sizeof(text) - 1) > 0;
     (void)close(out[0]);
-    if (ok) {
-        count = (unsigned)sscanf(
-            text, "%d %d %d %d %d", &pids[0], &pids[1], &pids[2], &pids[3], &pids[4]);
+    for (at = text; ok && count < HELD_PROCESSES && sscanf(at, "%d%n", &pids[count], &used) == 1;
+         at += used) {
+        count++;
     }
     if (child > 0) {
         (void)kill(child, SIGKILL);
@@ -276,7 +313,7 @@ static int look_host_killed(struct suite *s, char *why, size_t size)
         (void)usleep(1000);
     }
     (void)snprintf(why, size, "%u processes were there, and some still are: %.100s", count, text);
-    return count == 1 + HELD && gone(pids, count);
+    return count == HELD_PROCESSES && gone(pids, count);
 }
 
 /* A crash leaves no file behind, where the host works. */

@@ -29,7 +29,11 @@ __attribute__((constructor)) static void mutate_read(void)
 
 int mutate_without(unsigned layer)
 {
-    const char *name = layer_name(layer);
+    return mutate_without_part(layer_name(layer));
+}
+
+int mutate_without_part(const char *name)
+{
     size_t len = strlen(name);
     const char *p = without;
 

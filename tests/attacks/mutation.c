@@ -1,6 +1,6 @@
-/* mutation.c - proves that the suite would notice: each layer is switched off in turn, and at least
- * one of the cases that look at it must then fail. A case that does not pass with everything on
- * proves nothing. */
+/* mutation.c - proves that the suite would notice: each control is switched off in turn, and at
+ * least one of the cases that look at it must then fail. A case that does not pass with everything
+ * on proves nothing. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,10 +9,19 @@
 
 enum { LIST_BYTES = 240, NOTICED_BYTES = 400 };
 
-static int sees(const struct attack *a, unsigned layer)
-{
-    return attacks_list_has(a->sees, layer_name(layer));
-}
+/* Controls that are no layers of the report but parts of one, or the host's own. */
+static const struct {
+    const char *name, *purpose;
+} PARTS[] = {
+    {"clone-gate", "a cell that stays clones only with the host's consent"},
+    {"clone-flags", "and only as a branch is cloned"},
+    {"shared-memory", "and has no memory in common with its branches"},
+    {"spent-consent", "an order that was given up needs no consent any more"},
+    {"strays", "a process of a family that no cell stands for is ended"},
+    {"one-each", "one process is one member"},
+    {"joined", "a branch is on its own account before it goes on"},
+};
+enum { PARTS_COUNT = sizeof(PARTS) / sizeof(PARTS[0]) };
 
 /* Runs a case in an engine without these layers. 1: it passed; 0: it failed; -1: there was no
  * engine or no cell for it, and a refusal is no finding. */
@@ -40,32 +49,29 @@ static int at_level(const struct suite *s, const struct attack *a)
     return (a->levels & here) != 0;
 }
 
-/* One layer: who looks at it, and who noticed that it is gone. */
-static void mutate_layer(struct suite *s, unsigned layer)
+/* One control: who looks at it, and who noticed that it is gone. */
+static void mutate_one(struct suite *s, const char *name, const char *purpose)
 {
     char without[LIST_BYTES], why[WHY_BYTES], noticed[NOTICED_BYTES] = "";
     size_t used = 0;
     unsigned i, looked = 0;
     int before, after;
 
-    if (layer == LAYER_USERNS && strcmp(s->level, "full") != 0) {
-        s->skipped++;
-        (void)printf(
-            "skip %s: without it a plain user can make none of the others\n", layer_name(layer));
+    if (s->only != NULL && strcmp(s->only, name) != 0) {
         return;
     }
     for (i = 0; i < s->attacks_count; i++) {
         const struct attack *a = &s->attacks[i];
 
-        if (!sees(a, layer) || !at_level(s, a)) {
+        if (!attacks_list_has(a->sees, name) || !at_level(s, a)) {
             continue;
         }
         looked++;
         (void)snprintf(without, sizeof(without), "%s%s%s", a->without != NULL ? a->without : "",
-            a->without != NULL ? "," : "", layer_name(layer));
+            a->without != NULL ? "," : "", name);
         before = run_without(s, a, a->without, why, sizeof(why));
         if (before != 1) {
-            (void)printf("  %s does not pass with %s on: %s\n", a->id, layer_name(layer), why);
+            (void)printf("  %s does not pass with %s on: %s\n", a->id, name, why);
             continue;
         }
         after = run_without(s, a, without, why, sizeof(why));
@@ -80,26 +86,36 @@ static void mutate_layer(struct suite *s, unsigned layer)
     }
     if (looked == 0) {
         s->skipped++;
-        (void)printf("skip %s: this level does not have it\n", layer_name(layer));
+        (void)printf("skip %s: this level does not have it\n", name);
     } else if (noticed[0] == '\0') {
         s->failed++;
-        (void)printf("FAILED %s is not missed by any of %u cases\n", layer_name(layer), looked);
+        (void)printf("FAILED %s is not missed by any of %u cases\n", name, looked);
     } else {
         s->passed++;
-        (void)printf("ok %s is missed by %s\n", layer_name(layer), noticed);
+        (void)printf("ok %s is missed by %s\n", name, noticed);
     }
     if (s->results != NULL) {
-        (void)fprintf(s->results, "mutation\t%s\t%s\t%s\n", layer_name(layer), layer_purpose(layer),
+        (void)fprintf(s->results, "mutation\t%s\t%s\t%s\n", name, purpose,
             noticed[0] != '\0' ? noticed : "-");
     }
 }
 
 int mutation_run(struct suite *s)
 {
-    unsigned layer;
+    unsigned layer, part;
 
     for (layer = 0; layer < LAYER_COUNT; layer++) {
-        mutate_layer(s, layer);
+        if (layer == LAYER_USERNS && strcmp(s->level, "full") != 0) {
+            s->skipped++;
+            (void)printf("skip %s: without it a plain user can make none of the others\n",
+                layer_name(layer));
+            continue;
+        }
+        mutate_one(s, layer_name(layer), layer_purpose(layer));
+        (void)fflush(stdout);
+    }
+    for (part = 0; part < PARTS_COUNT; part++) {
+        mutate_one(s, PARTS[part].name, PARTS[part].purpose);
         (void)fflush(stdout);
     }
     return s->failed == 0 ? 0 : 1;

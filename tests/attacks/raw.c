@@ -8,6 +8,7 @@
 
 #include "cell/attack.h"
 #include "jail/mutate.h"
+#include "wire/frame.h"
 
 /* A row for each of 1024 numbers with its name and two errnos is some 70 bytes long. */
 enum { REPORT_BYTES = 256 * 1024 };
@@ -78,10 +79,17 @@ static void after_step(const char *step)
  */
 void attack_arm(const struct cell_spec *spec)
 {
-    assert(spec->attack < sizeof(TABLE) / sizeof(TABLE[0]));
-    armed = &TABLE[spec->attack];
+    uint32_t number = spec->kind == CELL_ORIGIN ? spec->attack - 1 : spec->attack;
+
+    assert(number < sizeof(TABLE) / sizeof(TABLE[0]));
+    armed = &TABLE[number];
     argument = spec->profile == PROFILE_POSIX ? armed->number : spec->disk_bytes_max;
     mutate_step = after_step;
+}
+
+unsigned attack_branch_number(void)
+{
+    return armed != NULL ? armed->branch : BRANCH_AS_IT_SHOULD;
 }
 
 int attack_report(const char **ret, size_t *ret_len)

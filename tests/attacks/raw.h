@@ -31,6 +31,9 @@ void raw_note_yes(const char *what, int yes);
 /* An address that is never mapped, for calls whose other arguments should be looked at first. */
 #define RAW_NOWHERE ((void *)(uintptr_t)1)
 
+/* What the armed attack does with an order to branch: enum branch_deed. */
+unsigned attack_branch_number(void);
+
 /* The functions of raw_table.inc. */
 #define ATTACK(function, ...) void function(uint64_t argument);
 #include "raw_table.inc"

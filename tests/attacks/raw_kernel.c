@@ -28,16 +28,16 @@ enum {
 
 /* What the table says about a number when all arguments are wrong. */
 enum verdict { VERDICT_REFUSED = 0, VERDICT_ANSWERED, VERDICT_NOSYS, VERDICT_LEFT_OUT };
-enum who { CELL, POSIX, SETUP };
+enum who { CELL = 1, POSIX = 2, SETUP = 4, ORIGIN = 8, INIT = 16 };
 
 struct sweep {
     uint8_t verdicts[NUMBERS];
-    enum who most;
+    unsigned who;
 };
 
-static void sweep_set(struct sweep *s, long number, enum who who, int conditional)
+static void sweep_set(struct sweep *s, long number, unsigned who, int conditional)
 {
-    if (who <= s->most && !conditional) {
+    if ((who & s->who) != 0 && !conditional) {
         s->verdicts[number] = VERDICT_ANSWERED;
     }
 }
@@ -58,6 +58,7 @@ static void sweep_fill(struct sweep *s)
         s->verdicts[i] = VERDICT_NOSYS;
     }
     s->verdicts[SYS_clone3] = VERDICT_NOSYS;
+    s->verdicts[SYS_prctl] = VERDICT_REFUSED; /* a branch may do one thing with it: filter.c */
     /* These end the sweep or go back to a place that never was. */
     s->verdicts[SYS_exit] = VERDICT_LEFT_OUT;
     s->verdicts[SYS_exit_group] = VERDICT_LEFT_OUT;
@@ -69,15 +70,16 @@ static void sweep_fill(struct sweep *s)
 #endif
 }
 
-/* Every number with arguments that are no address, no descriptor and no known flag. */
-void raw_sweep(uint64_t posix)
+/* Every number with arguments that are no address, no descriptor and no known flag; who is what the
+ * cell has beside what all have. */
+void raw_sweep(uint64_t who)
 {
     static struct sweep s;
     char name[32];
     long r;
     int i;
 
-    s.most = posix ? POSIX : CELL;
+    s.who = CELL | (who == 1 ? POSIX : who == 2 ? ORIGIN : 0);
     sweep_fill(&s);
     for (i = 0; i < NUMBERS; i++) {
         if (s.verdicts[i] == VERDICT_LEFT_OUT) {

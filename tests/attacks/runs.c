@@ -93,7 +93,7 @@ int runs_benign(struct vial_engine *engine, char *why, size_t size)
     return good;
 }
 
-static struct vial_limits limits_of(const struct attack *a)
+struct vial_limits runs_limits(const struct attack *a)
 {
     struct vial_limits limits = VIAL_LIMITS_INIT;
 
@@ -124,7 +124,7 @@ static uint64_t argument_of(const struct suite *s, const struct attack *a)
 
 struct vial_result *runs_raw(struct suite *s, const struct attack *a, char *why, size_t size)
 {
-    struct vial_limits limits = limits_of(a);
+    struct vial_limits limits = runs_limits(a);
     struct vial_request request = VIAL_REQUEST_INIT;
     struct cell_spec spec = {.kind = CELL_ATTACK, .profile = a->profile};
     struct vial_result *result = NULL;
@@ -155,7 +155,7 @@ struct vial_result *runs_raw(struct suite *s, const struct attack *a, char *why,
 static struct vial_result *run_script(
     struct suite *s, const struct attack *a, char *why, size_t size)
 {
-    struct vial_limits limits = limits_of(a);
+    struct vial_limits limits = runs_limits(a);
     struct vial_request request = VIAL_REQUEST_INIT;
     struct vial_result *result = NULL;
     struct vial_error err;
@@ -313,8 +313,8 @@ static int judge_files(
     return 1;
 }
 
-static int judge(const struct suite *s, const struct attack *a, struct vial_result *result,
-    char *why, size_t size)
+int runs_judge(const struct suite *s, const struct attack *a, struct vial_result *result, char *why,
+    size_t size)
 {
     int status = vial_result_status(result);
     const char *value = vial_result_value(result, NULL);
@@ -326,11 +326,12 @@ static int judge(const struct suite *s, const struct attack *a, struct vial_resu
             e.message != NULL ? e.message : "", value != NULL ? value : "");
         return 0;
     }
-    if (a->source == NULL && status == VIAL_STATUS_OK && !judge_report(value, why, size)) {
+    if (a->source == NULL && a->value == NULL && status == VIAL_STATUS_OK &&
+        !judge_report(value, why, size)) {
         return 0;
     }
     if (a->value != NULL && status == VIAL_STATUS_OK &&
-        (value == NULL || strcmp(value, a->value) != 0)) {
+        strcmp(value != NULL ? value : "", a->value) != 0) {
         (void)snprintf(why, size, "the value is %.200s instead of %s",
             value != NULL ? value : "nothing", a->value);
         return 0;
@@ -373,6 +374,9 @@ int runs_attack(struct suite *s, const struct attack *a, char *why, size_t size)
     if (a->look != NULL) {
         return a->look(s, why, size);
     }
+    if (a->origin) {
+        return families_attack(s, a, why, size);
+    }
     result = a->source != NULL ? run_script(s, a, why, size) : runs_raw(s, a, why, size);
     if (result == NULL) {
         return strcmp(a->answer, "refused") == 0 ? 1 : -1;
@@ -382,7 +386,7 @@ int runs_attack(struct suite *s, const struct attack *a, char *why, size_t size)
         vial_result_free(result);
         return 0;
     }
-    good = judge(s, a, result, why, size);
+    good = runs_judge(s, a, result, why, size);
     record_sweep(s, a, result);
     vial_result_free(result);
     if (good && clock_now_us() - start > (wall_ms + QUEUE_MS + GRACE_MS) * 1000) {

@@ -80,6 +80,14 @@ struct vial_engine *runs_engine(
  * be run at all, with the reason. */
 int runs_attack(struct suite *s, const struct attack *a, char *why, size_t size);
 
+/* The limits of a case, and whether a result is what it should be: 1, or 0 with the reason. */
+struct vial_limits runs_limits(const struct attack *a);
+int runs_judge(const struct suite *s, const struct attack *a, struct vial_result *result, char *why,
+    size_t size);
+
+/* families.c: like runs_attack, for a case in a cell that stays. */
+int families_attack(struct suite *s, const struct attack *a, char *why, size_t size);
+
 /* A run that means no harm: 1 when it came to what it should, else 0 with the reason. */
 int runs_benign(struct vial_engine *engine, char *why, size_t size);
 

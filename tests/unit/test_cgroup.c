@@ -93,6 +93,47 @@ static void empty(const struct fake *f, const char *name)
     put(f, name, "");
 }
 
+/* The kernel ends all of a group at once, or one of it: a family's first process must live on. */
+static void version_2_spares_the_first_process_of_a_family(void **state)
+{
+    struct cgroup_slot slot;
+    struct fake f;
+
+    (void)state;
+    make_fake(&f, 2);
+    put(&f, "memory.max", "");
+    put(&f, "memory.oom.group", "");
+    assert_int_equal(cgroup_slot_open(&f.base, SLOT, 32 * MIB, &slot), 0);
+    assert_file(&f, "memory.oom.group", "1");
+    assert_int_equal(cgroup_slot_processes(&f.base, SLOT, &slot, 2), 0);
+    assert_file(&f, "memory.oom.group", "0");
+    assert_int_equal(cgroup_slot_processes(&f.base, SLOT, &slot, 1), 0);
+    assert_file(&f, "memory.oom.group", "1");
+    (void)cgroup_slot_close(&f.base, SLOT, &slot);
+    remove_fake(&f);
+}
+
+static void who_is_in_a_group_is_told(void **state)
+{
+    struct cgroup_base none = {.controllers = {{.dir_fd = -1}, {.dir_fd = -1}}};
+    struct cgroup_slot slot;
+    struct fake f;
+
+    (void)state;
+    make_fake(&f, 2);
+    put(&f, "memory.max", "");
+    put(&f, "cgroup.procs", "12\n345\n");
+    assert_int_equal(cgroup_slot_has(&f.base, SLOT, 12), 1);
+    assert_int_equal(cgroup_slot_has(&f.base, SLOT, 345), 1);
+    assert_int_equal(cgroup_slot_has(&f.base, SLOT, 34), 0);
+    assert_int_equal(cgroup_slot_has(&f.base, SLOT + 1, 12), 0);
+    assert_int_equal(cgroup_slot_has(&none, SLOT, 12), 1);
+    /* A group with somebody in it is not made anew for somebody else. */
+    assert_int_equal(cgroup_slot_open(&f.base, SLOT, 32 * MIB, &slot), -1);
+    assert_int_equal(errno, EBUSY);
+    remove_fake(&f);
+}
+
 static void version_2_gets_its_limits(void **state)
 {
     struct cgroup_slot slot;
@@ -358,6 +399,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(version_2_gets_its_limits),
+        cmocka_unit_test(version_2_spares_the_first_process_of_a_family),
+        cmocka_unit_test(who_is_in_a_group_is_told),
         cmocka_unit_test(version_2_without_a_peak_file_tells_the_present_use),
         cmocka_unit_test(version_2_with_a_peak_that_stays_tells_what_is_this_cells),
         cmocka_unit_test(version_1_gets_its_limits),

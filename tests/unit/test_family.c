@@ -1,6 +1,6 @@
 /* test_family.c - branches of sessions in the real cell program: what a copy has, how copies part,
  * and that nothing is left of those that have ended. */
-#include <dirent.h>
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -520,6 +520,48 @@ static void a_template_that_dies_takes_its_sessions_with_it(void **state)
     vial_session_free(s);
 }
 
+/* In a child, which would be the one that is moved. */
+static int join(void *user)
+{
+    const int *fd = user;
+
+    return write(*fd, "0", 1) == 1 ? 1 : errno == ENODEV ? 0 : 2;
+}
+
+/* A member is given the files by which its branches join their groups, and may keep them. */
+static void groups_that_a_family_knows_are_nobody_elses_later(void **state)
+{
+    struct vial_session *s = open_one(), *b = branch_of(s);
+    uint32_t place = b->cell;
+    unsigned count = engine->cells[place].cgroups.procs_fds_count, i;
+    int kept[CGROUP_CONTROLLERS];
+
+    (void)state;
+    for (i = 0; i < count; i++) {
+        kept[i] = dup(engine->cells[place].cgroups.procs_fds[i]);
+        assert_true(kept[i] >= 0);
+    }
+    vial_session_free(b);
+    vial_session_free(s);
+    s = NULL;
+    for (i = 0; i < SESSIONS_MAX * 10 && (s == NULL || s->cell != place); i++) {
+        vial_session_free(s);
+        s = open_one();
+        if (s->cell != place) {
+            helper_sleep_ms(5); /* until the places are free again */
+        }
+    }
+    assert_int_equal(s->cell, place);
+    for (i = 0; i < count; i++) {
+        assert_int_equal(helper_in_child(join, &kept[i]), 0);
+        (void)close(kept[i]);
+    }
+    vial_session_free(s);
+    if (count == 0) {
+        helper_say_skip("there are no control groups here");
+    }
+}
+
 /* ---- threads ---- */
 
 static void *branch_and_evaluate(void *user)
@@ -592,6 +634,7 @@ int main(void)
         TEST(three_hundred_branches_leave_nothing),
         TEST(an_engine_that_ends_takes_its_families_with_it),
         TEST(a_template_that_dies_takes_its_sessions_with_it),
+        TEST(groups_that_a_family_knows_are_nobody_elses_later),
         TEST(threads_can_branch_one_session),
     };
 

@@ -351,6 +351,47 @@ static void the_kernel_answers_the_same(void **state)
     assert_int_equal(status, 256 + SIGSYS);
 }
 
+/* The members of a family: no memory that copies share, and no clone without consent. */
+static int hold_and_try(void *user)
+{
+    int listener = -2, second = -2;
+    void *p;
+
+    (void)user;
+    CHILD_CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+    if (filter_hold_clone(&listener) < 0) {
+        return errno == ENOSYS || errno == EINVAL ? CHILD_SKIPPED : CHILD_FAILED;
+    }
+    if (listener < 0) {
+        return CHILD_SKIPPED;
+    }
+    p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHILD_CHECK(p != MAP_FAILED);
+    p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHILD_CHECK(p == MAP_FAILED && errno == EPERM);
+    p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED_VALIDATE | MAP_ANONYMOUS, -1, 0);
+    CHILD_CHECK(p == MAP_FAILED && errno == EPERM);
+    CHILD_CHECK(prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0);
+    CHILD_CHECK(prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0) < 0 && errno == EPERM);
+    CHILD_CHECK(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0 && errno == EPERM);
+    /* There is one listener in a process. Whoever finds that it is taken may not clone at all. */
+    CHILD_CHECK(filter_hold_clone(&second) == 0 && second == -1);
+    CHILD_CHECK(syscall(SYS_clone, BRANCH_FLAGS, 0, 0, 0, 0) < 0 && errno == EPERM);
+    return CHILD_FINE;
+}
+
+static void a_member_shares_no_memory_and_clones_nowhere_without_consent(void **state)
+{
+    int status = helper_in_child(hold_and_try, NULL);
+
+    (void)state;
+    if (status == CHILD_SKIPPED) {
+        helper_say_skip("this kernel, or who watches over us, gives no listener");
+        skip();
+    }
+    assert_int_equal(status, CHILD_FINE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -361,6 +402,7 @@ int main(void)
         cmocka_unit_test(no_profile_has_what_a_sandbox_must_not_have),
         cmocka_unit_test(the_programs_are_short_enough_to_load_quickly),
         cmocka_unit_test(the_kernel_answers_the_same),
+        cmocka_unit_test(a_member_shares_no_memory_and_clones_nowhere_without_consent),
     };
 
     return cmocka_run_group_tests(tests, read_table, NULL);
