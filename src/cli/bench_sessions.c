@@ -68,7 +68,7 @@ int bench_session(struct bench *b)
     vial_session_free(s);
     bench_line(b, "session eval      %.3f ms p50, %.3f ms p95 for 1+1",
         (double)bench_times_at(&times, 50) / 1000, (double)bench_times_at(&times, 95) / 1000);
-    put_times(b, "session_eval", &times);
+    put_times(b, "session", &times);
     bench_times_release(&times);
     return code;
 }
@@ -176,8 +176,13 @@ int bench_environment(struct bench *b)
         bench_line(b, "                  %.2fx of a run without a prefix",
             (double)bench_times_at(&inside, 50) / (double)bench_times_at(&plain, 50));
     }
-    put_times(b, "environment", &inside);
-    put_times(b, "environment_without", &plain);
+    if (b->json != NULL) {
+        json_key(b->json, "environment");
+        json_begin_object(b->json);
+        put_times(b, "inside", &inside);
+        put_times(b, "without", &plain);
+        json_end_object(b->json);
+    }
     bench_times_release(&plain);
     bench_times_release(&inside);
     vial_env_free(env);

@@ -158,7 +158,7 @@ int bench_tools(struct bench *b)
     bench_line(b, "tools at once     %.1f ms for %d calls of a tool that waits %d ms",
         (double)at_once / 1000, PARALLEL, WAIT_US / 1000);
     if (b->json != NULL) {
-        json_key(b->json, "tool_call");
+        json_key(b->json, "tools");
         json_begin_object(b->json);
         json_key(b->json, "bare_ns");
         json_u64(b->json, bare * 1000 / CALLS);
