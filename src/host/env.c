@@ -271,6 +271,15 @@ static int make_origin(struct vial_env *env, struct vial_session **ret,
     }
     origin->mounts = env->mounts;
     r = run_prefix(env, origin, ret_result, err);
+    if (r == VIAL_OK && (*ret_result)->status == VIAL_STATUS_OK && !(*ret_result)->session_lives) {
+        vial_result_free(*ret_result);
+        *ret_result = NULL;
+        vial_session_free(origin);
+        return vial__fail(err, VIAL_E_INVALID,
+            "the prefix of the environment %s ended its process, so that there is nothing to run "
+            "in; leave out process.exit()",
+            env->document->name);
+    }
     if (r < 0 || (*ret_result)->status != VIAL_STATUS_OK) {
         vial_session_free(origin);
         return r;

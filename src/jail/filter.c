@@ -21,7 +21,7 @@ int filter_load(const struct sock_fprog *program)
 /* The low half of an argument; both processors there are programs for are little-endian. */
 #define LOAD_ARG(n)                                                                                \
     {                                                                                              \
-        BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, args) + 8 * (n)              \
+        BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, args) + (size_t)8 * (n)      \
     }
 
 int filter_hold_clone(int *ret_listener)
