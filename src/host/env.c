@@ -21,7 +21,8 @@ enum {
     SHRINK_US = 60 * 1000 * 1000, /* unused for so long it keeps one cell less */
     START_WAIT_US = 100 * 1000,   /* how often one looks who waits for another to start it */
     PREFIX_MS = 10000,            /* a prefix may load a large library, but somebody waits for it */
-    ENVS_UP_MAX = 60,             /* below the families that an engine keeps for them */
+    TAKE_TRIES_MAX = 20, /* each time a template was started and has died or been put down since */
+    ENVS_UP_MAX = 60,    /* below the families that an engine keeps for them */
 };
 
 /* ---- for the keeper and the pool ---- */
@@ -361,6 +362,25 @@ int env_start(struct vial_env *env, struct vial_error *err)
             why.name, why.message, why.line);
     }
     vial_result_free(result);
+    return r;
+}
+
+int env_take_cell(struct vial_engine *e, const struct cell_want *want, const int *cancelled,
+    uint32_t *ret_cell, int *ret_pidfd, struct vial_error *err)
+{
+    unsigned tries = 0;
+    int r, up;
+
+    do {
+        r = want->env != NULL ? env_start(want->env, err) : VIAL_OK;
+        if (r < 0) {
+            return r;
+        }
+        r = pool_take(e, want, 1, cancelled, ret_cell, ret_pidfd, err);
+        (void)pthread_mutex_lock(&e->lock);
+        up = want->env == NULL || env_is_up(want->env);
+        (void)pthread_mutex_unlock(&e->lock);
+    } while (r < 0 && !up && ++tries < TAKE_TRIES_MAX);
     return r;
 }
 

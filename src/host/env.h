@@ -37,6 +37,11 @@ struct vial_env {
 /* Starts the template when there is none. Blocks for as long as the prefix takes. */
 VIAL_NODISCARD int env_start(struct vial_env *env, struct vial_error *err);
 
+/* Takes a cell as pool_take does, waiting for it, and starts the template of want->env when there
+ * is one: also anew, when it dies or is put down while somebody waits for it. */
+VIAL_NODISCARD int env_take_cell(struct vial_engine *engine, const struct cell_want *want,
+    const int *cancelled, uint32_t *ret_cell, int *ret_pidfd, struct vial_error *err);
+
 /* Gives a run the limits and the rest of what the environment says, and checks what the request may
  * not say. */
 VIAL_NODISCARD int env_apply(struct vial_env *env, struct vial_run *run, struct vial_error *err);

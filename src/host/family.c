@@ -461,8 +461,10 @@ int family_sweep(struct vial_engine *e, uint64_t now_us)
 
 /* ---- members ---- */
 
-/* The first word of a member: who it is, and for the origin its listener. 1; 0: not yet; -1: it is
- * gone or strange. */
+/* What comes of a first word, beside 1, all is well, and 0, not yet. */
+enum { BORN_NOBODY = -1, BORN_STRANGE = -2 };
+
+/* The first word of a member: who it is, and for the origin its listener. */
 static int receive_born(struct cell *c, pid_t *ret_pid, int *ret_listener)
 {
     union {
@@ -484,7 +486,10 @@ static int receive_born(struct cell *c, pid_t *ret_pid, int *ret_listener)
         return 0;
     }
     *ret_listener = -1;
-    for (h = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL; h != NULL; h = CMSG_NXTHDR(&msg, h)) {
+    if (n <= 0) {
+        return BORN_NOBODY; /* the order has died with who had it, or the copy at once */
+    }
+    for (h = CMSG_FIRSTHDR(&msg); h != NULL; h = CMSG_NXTHDR(&msg, h)) {
         if (h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_RIGHTS) {
             memcpy(ret_listener, CMSG_DATA(h), sizeof(*ret_listener));
         } else if (h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_CREDENTIALS) {
@@ -493,7 +498,7 @@ static int receive_born(struct cell *c, pid_t *ret_pid, int *ret_listener)
     }
     if (n != (ssize_t)sizeof(header) || header.type != FRAME_BORN || header.len != 0 ||
         cred.pid <= 0) {
-        return -1; /* eight bytes of a first write always come whole */
+        return BORN_STRANGE; /* eight bytes of a first write always come whole */
     }
     (void)setsockopt(c->sock, SOL_SOCKET, SO_PASSCRED, &off, sizeof(off));
     *ret_pid = cred.pid;
@@ -531,18 +536,18 @@ static int settle_member(struct vial_engine *e, struct cell *c)
         fd_closep(&listener);
     }
     if (is_known(e, c->family, pid) && !mutate_without_part("one-each")) {
-        return -1; /* a member that speaks for its branch, which is somebody else then */
+        return BORN_STRANGE; /* a member that speaks for its branch, which is somebody else then */
     }
     c->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (c->pidfd < 0 || look_at(pid, &parent, &c->family_pid) < 0 || parent != f->pid ||
         (!cgroup_slot_has(&e->cgroups, (unsigned)(c - e->cells), pid) &&
             !mutate_without_part("joined"))) {
         fd_closep(&c->pidfd); /* it is none of us, or not on its account */
-        return -1;
+        return BORN_STRANGE;
     }
     c->pid = pid;
     if (send_go(c) < 0) {
-        return -1;
+        return BORN_STRANGE;
     }
     c->phase = c->warm == GO_REST ? PHASE_WAITING : PHASE_JOINING;
     return 1;
@@ -632,7 +637,8 @@ void family_hear_member(struct vial_engine *e, uint32_t index)
         return;
     }
     r = settle_member(e, c);
-    if (r < 0 && c->origin != CELL_NONE && e->cells[c->origin].unborn > 0) {
+    if (r < 0 && c->origin != CELL_NONE && e->cells[c->origin].family == c->family &&
+        e->cells[c->origin].unborn > 0) {
         hear_at_rest(e, &e->cells[c->origin]); /* it may say that it could not be made */
         if (c->state != CELL_BORN) {
             return;
@@ -641,6 +647,10 @@ void family_hear_member(struct vial_engine *e, uint32_t index)
     if (r < 0) {
         (void)vial__fail(&e->failure, VIAL_E_CELL, "a branch ended before it was ready");
         fail_branch(e, c);
+        if (r == BORN_NOBODY && c->origin != CELL_NONE) {
+            place_clear(e, c);
+            return;
+        }
         family_kill(e, c->family); /* whatever it is, nothing of it goes on */
         place_drop(e, c);
     } else if (r > 0) {

@@ -253,9 +253,7 @@ int vial_run_wait(struct vial_run *run, struct vial_result **ret, struct vial_er
         return r;
     }
     if (run->cell == CELL_NONE) {
-        r = run->want.env != NULL ? env_start(run->want.env, err) : VIAL_OK;
-        r = r < 0 ? r
-                  : pool_take(engine, &run->want, 1, &run->cancelled, &run->cell, &run->pidfd, err);
+        r = env_take_cell(engine, &run->want, &run->cancelled, &run->cell, &run->pidfd, err);
         if (r == 0 && run->cell == CELL_NONE) {
             result_state(result, VIAL_STATUS_CANCELLED, "Cancelled", NULL, "the run was cancelled");
             *ret = result;

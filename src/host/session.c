@@ -406,12 +406,10 @@ static int take_cell(struct vial_engine *e, const struct vial_limits *limits,
     struct cell_want want = {
         .spec = e->spec_default, .origin = CELL_NONE, .env = o->environment, .stays = 1};
     int never = 0;
-    int r;
 
     want.spec.kind = CELL_ORIGIN;
     want.spec.open_files_max = limits->open_files_max;
-    r = o->environment != NULL ? env_start(o->environment, err) : VIAL_OK;
-    return r < 0 ? r : pool_take(e, &want, 1, &never, ret_cell, ret_pidfd, err);
+    return env_take_cell(e, &want, &never, ret_cell, ret_pidfd, err);
 }
 
 int vial_session_new(struct vial_engine *e, const struct vial_session_options *options,
