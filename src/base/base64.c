@@ -14,6 +14,23 @@ static int digit(char c)
     return found != NULL ? (int)(found - ALPHABET) : -1;
 }
 
+void base64_encode(const char *bytes, size_t len, char *out)
+{
+    const unsigned char *b = (const unsigned char *)bytes;
+    uint32_t bits;
+    size_t i;
+
+    for (i = 0; i < len; i += 3) {
+        bits = (uint32_t)b[i] << 16;
+        bits |= i + 1 < len ? (uint32_t)b[i + 1] << 8 : 0;
+        bits |= i + 2 < len ? b[i + 2] : 0;
+        *out++ = ALPHABET[bits >> 18];
+        *out++ = ALPHABET[bits >> 12 & 63];
+        *out++ = i + 1 < len ? ALPHABET[bits >> 6 & 63] : '=';
+        *out++ = i + 2 < len ? ALPHABET[bits & 63] : '=';
+    }
+}
+
 const char *base64_decode(const char *text, size_t len, char *out, size_t *ret_len)
 {
     size_t padding = 0, written = 0, i;

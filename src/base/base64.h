@@ -7,6 +7,13 @@
 /* The bytes that a text of so many characters can stand for at most. */
 #define BASE64_DECODED_MAX(len) ((len) / 4 * 3)
 
+/* The characters that so many bytes take, padding included. */
+#define BASE64_ENCODED_BYTES(len) (((len) + 2) / 3 * 4)
+
+/* Writes the text that stands for the bytes to out, BASE64_ENCODED_BYTES(len) characters without a
+ * NUL behind them. */
+void base64_encode(const char *bytes, size_t len, char *out);
+
 /* Writes the bytes that text stands for to out, which has room for BASE64_DECODED_MAX(len) of them.
  * NULL with *ret_len when that went well, else what is wrong, as the rest of a sentence: "has a
  * character that ...". Padding is needed, white space is refused, and so is a text with bits behind

@@ -21,6 +21,14 @@ void buf_release(struct buf *b)
     *b = (struct buf){.max = b->max};
 }
 
+void buf_wipe(struct buf *b)
+{
+    if (b->data != NULL) {
+        explicit_bzero(b->data, b->capacity);
+    }
+    buf_release(b);
+}
+
 void buf_clear(struct buf *b)
 {
     b->len = 0;

@@ -22,6 +22,10 @@ struct buf {
 void buf_init(struct buf *b, size_t max);
 void buf_release(struct buf *b);
 
+/* The same for what must not stay in memory: overwrites it first. A buffer that has grown since the
+ * first byte of it was added may have left copies behind: reserve before. */
+void buf_wipe(struct buf *b);
+
 /* Forgets the content, keeps the memory. */
 void buf_clear(struct buf *b);
 

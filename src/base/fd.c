@@ -4,8 +4,18 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
+
+#include "base/clock.h"
+
+enum {
+    POLL_MS =
+        1000 * 1000, /* a wait in one piece; the number of milliseconds must fit into an int */
+    POLL_US_MAX = POLL_MS * 1000,
+};
 
 void fd_closep(int *fd)
 {
@@ -36,6 +46,45 @@ int fd_write_all(int fd, const void *bytes, size_t n)
         }
         p += done;
         n -= (size_t)done;
+    }
+    return 0;
+}
+
+static int wait_for_room(int sock, uint64_t until_us)
+{
+    struct pollfd p = {.fd = sock, .events = POLLOUT};
+    uint64_t now = clock_now_us();
+
+    if (now >= until_us) {
+        errno = ETIMEDOUT;
+        return -1;
+    }
+    (void)poll(&p, 1, until_us - now < POLL_US_MAX ? (int)((until_us - now) / 1000 + 1) : POLL_MS);
+    return 0;
+}
+
+int fd_send_until(int sock, struct iovec *iov, size_t count, uint64_t until_us)
+{
+    struct msghdr msg = {.msg_iov = iov, .msg_iovlen = count};
+    ssize_t n;
+
+    while (msg.msg_iovlen > 0) {
+        n = sendmsg(sock, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n < 0 && (errno == EINTR || (errno == EAGAIN && wait_for_room(sock, until_us) == 0))) {
+            continue;
+        }
+        if (n < 0) {
+            return -1;
+        }
+        while (msg.msg_iovlen > 0 && (size_t)n >= msg.msg_iov->iov_len) {
+            n -= (ssize_t)msg.msg_iov->iov_len;
+            msg.msg_iov++;
+            msg.msg_iovlen--;
+        }
+        if (msg.msg_iovlen > 0) {
+            msg.msg_iov->iov_base = (char *)msg.msg_iov->iov_base + n;
+            msg.msg_iov->iov_len -= (size_t)n;
+        }
     }
     return 0;
 }

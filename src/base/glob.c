@@ -11,6 +11,8 @@
 #include "base/name.h"
 #include "base/utf8.h"
 
+enum { NO_CHARACTER = 0x110000 }; /* behind the last one that there is */
+
 struct text {
     const char *p, *end;
 };
@@ -20,7 +22,7 @@ static size_t left(const struct text *t)
     return (size_t)(t->end - t->p);
 }
 
-/* The character at the beginning, moved over. The text is UTF-8 and not empty. */
+/* The character at the beginning, moved over. The text is not empty. */
 static uint32_t take_char(struct text *t)
 {
     static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
@@ -28,7 +30,9 @@ static uint32_t take_char(struct text *t)
     uint32_t c;
     int i;
 
-    n = n > 0 ? n : 1; /* cannot be: it was checked */
+    if (n <= 0) { /* a byte that is no character is like no other */
+        return NO_CHARACTER + (unsigned char)*t->p++;
+    }
     c = (unsigned char)t->p[0] & (uint32_t)masks[n];
     for (i = 1; i < n; i++) {
         c = c << 6 | ((unsigned char)t->p[i] & 0x3fU);
@@ -88,11 +92,12 @@ static int element_matches(struct text *pattern, struct text *name)
     return take_char(pattern) == c;
 }
 
-static int part_matches(struct text pattern, struct text name)
+static int part_matches(struct text pattern, struct text name, int dots)
 {
     struct text star = {NULL, NULL}, star_name = {NULL, NULL};
 
-    if (*name.p == '.' && *pattern.p != '.' && !(*pattern.p == '\\' && pattern.p[1] == '.')) {
+    if (!dots && *name.p == '.' && *pattern.p != '.' &&
+        !(*pattern.p == '\\' && pattern.p[1] == '.')) {
         return 0;
     }
     while (left(&name) > 0) {
@@ -130,7 +135,8 @@ static int is_double_star(const struct text *part)
     return left(part) == 2 && part->p[0] == '*' && part->p[1] == '*';
 }
 
-int glob_match(const char *pattern_text, size_t pattern_len, const char *name_text, size_t name_len)
+static int match(
+    const char *pattern_text, size_t pattern_len, const char *name_text, size_t name_len, int dots)
 {
     struct text pattern = {pattern_text, pattern_text + pattern_len};
     struct text name = {name_text, name_text + name_len};
@@ -146,12 +152,12 @@ int glob_match(const char *pattern_text, size_t pattern_len, const char *name_te
             star_name = name;
             continue;
         }
-        if (left(&pattern) > 0 && part_matches(part, take_part(&name_rest))) {
+        if (left(&pattern) > 0 && part_matches(part, take_part(&name_rest), dots)) {
             pattern = rest;
             name = name_rest;
             continue;
         }
-        if (star.p == NULL || *star_name.p == '.') { /* ** takes no part that begins with a dot */
+        if (star.p == NULL || (!dots && *star_name.p == '.')) { /* ** takes no part with a dot */
             return 0;
         }
         (void)take_part(&star_name);
@@ -165,6 +171,16 @@ int glob_match(const char *pattern_text, size_t pattern_len, const char *name_te
         }
     }
     return 1;
+}
+
+int glob_match(const char *pattern, size_t pattern_len, const char *name, size_t name_len)
+{
+    return match(pattern, pattern_len, name, name_len, 0);
+}
+
+int glob_match_dots(const char *pattern, size_t pattern_len, const char *name, size_t name_len)
+{
+    return match(pattern, pattern_len, name, name_len, 1);
 }
 
 const char *glob_fault(const char *pattern, size_t len)

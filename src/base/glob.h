@@ -23,4 +23,8 @@ const char *glob_fault(const char *pattern, size_t len);
 /* Does the pattern match all of the name? Both are as their checks want them. */
 int glob_match(const char *pattern, size_t pattern_len, const char *name, size_t name_len);
 
+/* The same for rules about what is allowed, where a file must not hide behind a dot: a dot at the
+ * beginning of a part is a character like any other. The name may be any bytes. */
+int glob_match_dots(const char *pattern, size_t pattern_len, const char *name, size_t name_len);
+
 #endif

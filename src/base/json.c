@@ -9,7 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/utf8.h"
+
+enum { BASE64_STEP_BYTES = 3 * 1024 }; /* a multiple of three, so that padding is at the end only */
 
 static void put(struct json_writer *w, const char *bytes, size_t len)
 {
@@ -220,6 +223,25 @@ void json_write_string(struct json_writer *w, const char *bytes, size_t len)
 {
     begin_value(w);
     put_string(w, bytes, len);
+    end_value(w);
+}
+
+void json_base64(struct json_writer *w, const char *bytes, size_t len)
+{
+    char text[BASE64_ENCODED_BYTES(BASE64_STEP_BYTES)];
+    size_t at, n;
+
+    begin_value(w);
+    if (w->r == VIAL_OK) {
+        w->r = buf_reserve(w->out, BASE64_ENCODED_BYTES(len), w->err);
+    }
+    put(w, "\"", 1);
+    for (at = 0; at < len && w->r == VIAL_OK; at += n) {
+        n = len - at < BASE64_STEP_BYTES ? len - at : BASE64_STEP_BYTES;
+        base64_encode(bytes + at, n, text);
+        put(w, text, BASE64_ENCODED_BYTES(n));
+    }
+    put(w, "\"", 1);
     end_value(w);
 }
 

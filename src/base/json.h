@@ -63,7 +63,10 @@ void json_key(struct json_writer *w, const char *name);
  * characters (DEL and those above it too) and the line separators U+2028 and U+2029 are escaped. */
 void json_write_string(struct json_writer *w, const char *bytes, size_t len);
 
-/* The same for a text that ends in NUL; NULL is written as null. */
+/* Bytes as a string in base64. */
+void json_base64(struct json_writer *w, const char *bytes, size_t len);
+
+/* The same as json_write_string for a text that ends in NUL; NULL is written as null. */
 void json_text(struct json_writer *w, const char *text);
 void json_u64(struct json_writer *w, uint64_t v);
 void json_i64(struct json_writer *w, int64_t v);

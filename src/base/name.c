@@ -72,6 +72,13 @@ const char *name_fault(const char *name, size_t len)
     }
 }
 
+const char *name_part_fault(const char *name, size_t len)
+{
+    return len > FILE_NAME_PART_BYTES_MAX              ? "has more than 255 bytes"
+           : len > 0 && memchr(name, '/', len) != NULL ? "has a slash"
+                                                       : name_fault(name, len);
+}
+
 const char *name_beneath(const char *path, size_t len, const char *directory, size_t *ret_len)
 {
     size_t n = strlen(directory);

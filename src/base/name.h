@@ -22,6 +22,9 @@ enum {
  * without control characters. */
 const char *name_fault(const char *name, size_t len);
 
+/* The same for a name that is one part: a file in a directory, the title of an artifact. */
+const char *name_part_fault(const char *name, size_t len);
+
 /* The part of a path behind the directory (which has no slash at its end), without "./" before it
  * and slashes behind it. A path that is not absolute is taken as relative to the directory. NULL
  * when the path is absolute and not inside; "" when it is the directory itself. */

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "policy/document_check.h"
 #include "policy/document_name.h"
+#include "policy/document_net.h"
 #include "policy/document_text.h"
 
 enum {
@@ -20,7 +21,8 @@ enum {
 };
 
 static const char *const KEYS[] = {"name", "description", "language", "prefix", "modules", "tools",
-    "globals", "permissions", "limits", "env", "cwd", "files", "mounts", "entry", NULL};
+    "globals", "permissions", "limits", "env", "cwd", "files", "mounts", "entry", "packages",
+    "allowed_imports", "scan", NULL};
 
 void document_free(struct document *doc)
 {
@@ -54,7 +56,10 @@ void document_free(struct document *doc)
     }
     free(doc->mounts);
     document_tools_release(doc);
-    document_strings_release(&doc->tool_patterns);
+    permission_free(doc->permissions);
+    document_scan_release(doc);
+    document_strings_release(&doc->packages);
+    document_strings_release(&doc->allowed_imports);
     document_strings_release(&doc->env);
     free(doc);
 }
@@ -230,78 +235,18 @@ static void check_globals(struct document_check *c, json_t *value)
 
 /* ---- permissions ---- */
 
-static void check_pattern(struct document_check *c, const char *pattern)
-{
-    const char *fault = tool_pattern_fault(pattern, strlen(pattern));
-    size_t i;
-
-    if (fault != NULL) {
-        check_say(c, "the pattern %s", fault);
-        return;
-    }
-    for (i = 0; i < c->doc->tools_count; i++) {
-        if (c->doc->tools[i].name != NULL && tool_pattern_matches(pattern, c->doc->tools[i].name)) {
-            return;
-        }
-    }
-    if (strcmp(pattern, "*") != 0) {
-        check_say(c, "there is no tool that this means");
-    }
-}
-
-static void check_patterns(struct document_check *c, const json_t *value)
-{
-    struct document *doc = c->doc;
-    size_t i, before;
-
-    if (!must_be_array(c, value, DOCUMENT_PATTERNS_MAX, "patterns")) {
-        return;
-    }
-    doc->tools_restricted = 1;
-    doc->tool_patterns.items =
-        check_array_new(c, json_array_size(value), sizeof(*doc->tool_patterns.items));
-    for (i = 0; i < json_array_size(value) && doc->tool_patterns.items != NULL; i++) {
-        char *pattern;
-
-        before = check_enter_index(c, i);
-        pattern = must_be_string(c, json_array_get(value, i), DOCUMENT_TOOL_NAME_BYTES_MAX + 2);
-        if (pattern != NULL) {
-            check_pattern(c, pattern);
-            doc->tool_patterns.items[doc->tool_patterns.count++] = pattern;
-        }
-        check_leave(c, before);
-    }
-}
-
 void document_check_permissions(struct document_check *c, json_t *value)
 {
-    static const char *const known[] = {"files", "tools", NULL};
-    const json_t *tools = json_object_get(value, "tools");
-    size_t before;
-
-    c->doc->files_allowed = 1;
-    if (value == NULL || !must_be_object(c, value, SIZE_MAX, "keys")) {
-        return;
-    }
-    check_keys(c, value, known);
-    c->doc->files_allowed = check_bool(c, value, "files", 1);
-    if (tools != NULL) {
-        before = check_enter(c, "tools");
-        check_patterns(c, tools);
-        check_leave(c, before);
-    }
+    c->doc->permissions = permission_check(c, value);
+    c->doc->files_allowed =
+        c->doc->permissions != NULL && c->doc->permissions->scopes[SCOPE_FS].word != RULES_DENY;
 }
 
 int document_allows_tool(const struct document *doc, const char *tool)
 {
-    size_t i;
+    const struct permission_chain chain = {.levels = {[PERMISSION_ENVIRONMENT] = doc->permissions}};
 
-    for (i = 0; i < doc->tool_patterns.count; i++) {
-        if (tool_pattern_matches(doc->tool_patterns.items[i], tool)) {
-            return 1;
-        }
-    }
-    return !doc->tools_restricted;
+    return permission_decide(&chain, SCOPE_TOOLS, 1, tool, NULL);
 }
 
 /* ---- the whole ---- */
@@ -323,7 +268,9 @@ static void check_tools(struct document_check *c, json_t *value)
 /* The order matters where one part is judged by another: globals by tools, files by limits. */
 static void check_root(struct document_check *c, json_t *root)
 {
-    static const char *const languages[] = {"javascript", "typescript", NULL};
+    static const char *const languages[] = {"javascript", "typescript", "python", NULL};
+    static const uint32_t numbers[] = {
+        VIAL_LANGUAGE_JAVASCRIPT, VIAL_LANGUAGE_TYPESCRIPT, VIAL_LANGUAGE_PYTHON};
     static const char *const entries[] = {"script", "main", NULL};
 
     if (!must_be_object(c, root, SIZE_MAX, "keys")) {
@@ -332,15 +279,17 @@ static void check_root(struct document_check *c, json_t *root)
     check_keys(c, root, KEYS);
     check_name(c, root);
     c->doc->description = check_member(c, root, "description", DOCUMENT_DESCRIPTION_BYTES_MAX);
-    c->doc->language = check_choice(c, root, "language", languages) == 1 ? VIAL_LANGUAGE_TYPESCRIPT
-                                                                         : VIAL_LANGUAGE_JAVASCRIPT;
+    c->doc->language = numbers[check_choice(c, root, "language", languages)];
     c->doc->entry_is_main = check_choice(c, root, "entry", entries) == 1;
     check_prefix(c, root);
     check_part(c, root, "modules", check_modules);
+    check_part(c, root, "packages", document_check_packages);
+    check_part(c, root, "allowed_imports", document_check_imports);
     check_part(c, root, "tools", check_tools);
     check_part(c, root, "globals", check_globals);
     check_part(c, root, "permissions", document_check_permissions);
     check_part(c, root, "limits", document_check_limits);
+    check_part(c, root, "scan", document_check_scan);
     check_part(c, root, "env", document_check_env);
     document_check_cwd(c, root);
     check_part(c, root, "files", document_check_files);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "policy/permission.h"
 #include "vial.h"
 
 enum {
@@ -32,7 +33,6 @@ enum {
     DOCUMENT_TOOL_NAME_PARTS_MAX = 8,    /* each is an object that the guest walks through */
     DOCUMENT_SCHEMA_BYTES_MAX = 1 << 20, /* of one schema; it is compiled into several times that */
     DOCUMENT_GLOBALS_MAX = 1000,
-    DOCUMENT_PATTERNS_MAX = 1000,     /* one for each tool */
     DOCUMENT_MOUNTS_MAX = 64,         /* each is a mount in every cell */
     DOCUMENT_HEADERS_MAX = 100,       /* what servers take */
     DOCUMENT_HEADER_BYTES_MAX = 8192, /* likewise; a signed token has up to four thousand */
@@ -120,7 +120,7 @@ struct document_mount {
 struct document {
     char *name;
     char *description; /* or NULL */
-    uint32_t language; /* enum vial_language: JavaScript or TypeScript */
+    uint32_t language; /* enum vial_language */
     char *prefix;      /* never NULL */
     size_t prefix_len;
     int entry_is_main; /* a run's value is what its function main returns */
@@ -130,9 +130,14 @@ struct document {
     size_t tools_count;
     struct document_global *globals;
     size_t globals_count;
-    int files_allowed;    /* 0: no run has a private directory */
-    int tools_restricted; /* not 0: only what tool_patterns name may be called */
-    struct document_strings tool_patterns;
+    struct permission *permissions;   /* never NULL in a document that was read */
+    int files_allowed;                /* 0: they say that no run may have any */
+    struct document_strings packages; /* of Python, that are there at once */
+    int imports_restricted;           /* not 0: programs may import only these */
+    struct document_strings allowed_imports;
+    uint32_t scan_mode; /* enum vial_scan: AUTO, WARN or BLOCK */
+    struct vial_scan_rules *scan_rules;
+    size_t scan_rules_count;
     struct vial_limits limits;     /* of a run that asks for none; resolved */
     struct vial_limits limits_max; /* what a run may ask for; resolved */
     struct document_strings env;   /* "NAME=value" */
@@ -162,7 +167,7 @@ VIAL_NODISCARD int document_parse(const char *json, size_t len,
     struct vial_error *err);
 void document_free(struct document *document);
 
-/* May runs call the tool, by the patterns of the document? */
+/* May runs call the tool, by the permissions of the document? */
 int document_allows_tool(const struct document *document, const char *tool);
 
 #endif

@@ -79,6 +79,14 @@ void document_strings_release(struct document_strings *strings);
 void document_check_tools(struct document_check *c, const json_t *value);
 void document_tools_release(struct document *doc);
 void document_check_permissions(struct document_check *c, json_t *value);
+
+/* permission_parse.c: a policy, of a document when c has one; NULL, noted, without memory. value
+ * may be NULL: then it says nothing. */
+struct permission *permission_check(struct document_check *c, json_t *value);
+void document_check_imports(struct document_check *c, json_t *value);
+void document_check_packages(struct document_check *c, json_t *value);
+void document_check_scan(struct document_check *c, json_t *value);
+void document_scan_release(struct document *doc);
 void document_check_limits(struct document_check *c, json_t *value);
 void document_check_env(struct document_check *c, json_t *value);
 void document_check_cwd(struct document_check *c, const json_t *root);

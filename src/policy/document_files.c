@@ -60,7 +60,7 @@ void document_check_cwd(struct document_check *c, const json_t *root)
         before = check_enter(c, "cwd");
         free(check_path(c, c->doc->cwd, 1));
         if (!c->doc->files_allowed) {
-            check_say(c, "needs the files that /permissions/files takes away");
+            check_say(c, "needs the files that /permissions/fs takes away");
         }
         check_leave(c, before);
     }
@@ -163,7 +163,7 @@ void document_check_files(struct document_check *c, json_t *value)
         return;
     }
     if (!doc->files_allowed && json_object_size(value) > 0) {
-        check_say(c, "needs the files that /permissions/files takes away");
+        check_say(c, "needs the files that /permissions/fs takes away");
     }
     doc->files = check_array_new(c, json_object_size(value), sizeof(*doc->files));
     json_object_foreach(value, path, content)
@@ -273,7 +273,7 @@ void document_check_mounts(struct document_check *c, json_t *value)
         return;
     }
     if (!doc->files_allowed && json_object_size(value) > 0) {
-        check_say(c, "needs the files that /permissions/files takes away");
+        check_say(c, "needs the files that /permissions/fs takes away");
     }
     doc->mounts = check_array_new(c, json_object_size(value), sizeof(*doc->mounts));
     if (doc->mounts == NULL) {

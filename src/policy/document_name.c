@@ -36,10 +36,10 @@ static const char *const GLOBALS[] = {"AbortController", "AbortSignal", "Aggrega
     "WritableStream", "WritableStreamDefaultController", "WritableStreamDefaultWriter",
     "XMLHttpRequest", "__dirname", "__filename", "__return", "atob", "btoa", "clearImmediate",
     "clearInterval", "clearTimeout", "console", "crypto", "decodeURI", "decodeURIComponent",
-    "encodeURI", "encodeURIComponent", "escape", "eval", "exports", "fetch", "global", "globalThis",
-    "input", "isFinite", "isNaN", "main", "module", "navigator", "parseFloat", "parseInt",
-    "performance", "process", "queueMicrotask", "require", "self", "setImmediate", "setInterval",
-    "setTimeout", "structuredClone", "undefined", "unescape", "window"};
+    "display", "encodeURI", "encodeURIComponent", "escape", "eval", "exports", "fetch", "global",
+    "globalThis", "input", "isFinite", "isNaN", "main", "module", "navigator", "parseFloat",
+    "parseInt", "performance", "process", "queueMicrotask", "require", "self", "setImmediate",
+    "setInterval", "setTimeout", "structuredClone", "undefined", "unescape", "window"};
 
 enum {
     RESERVED_COUNT = sizeof(RESERVED) / sizeof(RESERVED[0]),

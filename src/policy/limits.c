@@ -107,6 +107,44 @@ static const struct limit_row rows[] = {
         .at_limit = "the call is denied",
         .help = "Time a call may wait for somebody's approval, in milliseconds.",
         .why = "Ten minutes is for somebody at a screen; a week is the longest weekend."},
+    {FIELD(requests_max), .flag = "--requests", .unit = "requests", .flag_factor = 1,
+        .by_default = 100, .min = 1, .max = 100000, .status = VIAL_STATUS_CALL_LIMIT,
+        .at_limit = "one more request fails; a program that goes on asking is stopped",
+        .help = "Requests to the network in one run, redirects included.",
+        .why = "A program that a model wrote makes a few; a hundred is a loop over pages. Each is"
+               " also a chance to carry something out."},
+    {FIELD(requests_at_once_max), .flag = "--requests-at-once", .unit = "requests",
+        .flag_factor = 1, .by_default = 8, .min = 1, .max = 64, .status = -1,
+        .at_limit = "one more request waits for its turn",
+        .help = "Requests to the network that may be under way at the same time.",
+        .why = "Browsers open six connections to a server; each takes a thread of the host."},
+    {FIELD(request_ms_max), .flag = "--request-ms", .unit = "ms", .flag_factor = 1,
+        .by_default = 30000, .min = 1, .max = DAY_MS, .status = -1, .at_limit = "the request fails",
+        .help = "Time a request to the network may take, in milliseconds.",
+        .why = "Three times what a run takes by default, so that of a slow server the run's own"
+               " limit is told; the longest is that of a run."},
+    {FIELD(redirects_max), .flag = "--redirects", .unit = "redirects", .flag_factor = 1,
+        .by_default = 0, .min = 0, .max = 20, .status = -1, .at_limit = "the request fails",
+        .help = "Redirects one request to the network may follow; each is judged by the rules.",
+        .why = "None by default: where a server sends a program is not the operator's choice."
+               " Browsers give up after 20."},
+    {FIELD(request_bytes_max), .flag = "--request-bytes", .unit = "bytes", .flag_factor = 1,
+        .by_default = MIB, .min = 64, .max = 64 * MIB, .status = -1,
+        .at_limit = "the request fails",
+        .help = "Bytes the body of a request to the network may have.",
+        .why = "Requests carry a question or a document; 64 MiB times the requests at once is what"
+               " one host can spare."},
+    {FIELD(response_bytes_max), .flag = "--response-bytes", .unit = "bytes", .flag_factor = 1,
+        .by_default = 8 * MIB, .min = 64, .max = 16 * GIB, .status = -1,
+        .at_limit = "reading the answer fails",
+        .help = "Bytes an answer of the network may have, as it comes.",
+        .why = "More than nearly all pages and answers of services. What is read is in the memory"
+               " of the program, which bounds it too."},
+    {FIELD(decoded_bytes_max), .flag = "--decoded-bytes", .unit = "bytes", .flag_factor = 1,
+        .by_default = 32 * MIB, .min = 64, .max = 64 * GIB, .status = -1,
+        .at_limit = "reading the answer fails",
+        .help = "Bytes an answer of the network may have after decompression.",
+        .why = "Text shrinks to a quarter or a tenth; what grows to more than that is a bomb."},
 };
 
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };

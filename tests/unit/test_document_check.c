@@ -63,7 +63,10 @@ static int name_is_fine(const char *name, size_t len, struct buf *full, char *wh
 /* A document with something of everything; the second one breaks rules as well. */
 static const char *const TEXTS[] = {
     "{'name': 'a', 'description': 'd', 'prefix': 'p', 'modules': {'m': 's', './n': 't'},"
-    " 'globals': {'g': [1.5, {'x': 'y'}]}, 'permissions': {'tools': ['t.*', 'u']},"
+    " 'globals': {'g': [1.5, {'x': 'y'}]}, 'permissions': {'tools':"
+    " [{'effect': 'allow', 'match': 't.*', 'name': 'n', 'ops': ['call']}], 'net': [{'effect': "
+    "'allow', 'match': {'host': 'a.example.com'}}],"
+    " 'clock': {'at': '2026-01-01T00:00:00Z'}, 'random': [{'effect': 'deny'}]},"
     " 'tools': [{'name': 't.x', 'description': 'd', 'input': {'a': 1}, 'output': true,"
     " 'http': {'url': 'http://a/', 'headers': {'x': 'y'}}}, {'name': 'u', 'exec':"
     " {'command': ['a', 'b'], 'env': {'A': 'b'}, 'cwd': '/x'}}],"
@@ -71,7 +74,9 @@ static const char *const TEXTS[] = {
     " 'env': {'A': 'b'}, 'cwd': 'w', 'files': {'f': 'x', 'h': {'base64': 'AAEC'}},"
     " 'mounts': {'q': {'from': '/srv'}}, 'entry': 'main'}",
     "{'name': 'A', 'description': 3, 'prefx': 'p', 'modules': {'m': 1, './n': 't'},"
-    " 'globals': {'class': 1, 'h': 2}, 'permissions': {'tools': ['t.*', 'uu']},"
+    " 'globals': {'class': 1, 'h': 2}, 'permissions': {'tools':"
+    " [{'effect': 'allow', 'match': 'uu', 'name': '', 'ops': ['c']}], 'clock': {'at': ''},"
+    " 'random': {'sed': 1}},"
     " 'tools': [{'name': 'u.x', 'input': 1, 'http': {'url': 'ftp://a/', 'headers': {'': 'y'}}},"
     " {'name': 'u', 'exec': {'command': [], 'env': {'=': 'b'}, 'cwd': 'x'}}],"
     " 'limits': {'default': {'wall_ms_max': 7}, 'max': {'wall_ms_max': 6}},"

@@ -115,14 +115,14 @@ static void only_directories_of_files_are_mounted(void **state)
 static void without_files_there_are_none(void **state)
 {
     (void)state;
-    documents_accept("{'name': 'a', 'permissions': {'files': false}, 'files': {}, 'mounts': {}}");
-    documents_refuse("{'name': 'a', 'permissions': {'files': false}, 'files': {'a': ''}}", "/files",
-        "/permissions/files");
+    documents_accept("{'name': 'a', 'permissions': {'fs': 'deny'}, 'files': {}, 'mounts': {}}");
+    documents_refuse("{'name': 'a', 'permissions': {'fs': 'deny'}, 'files': {'a': ''}}", "/files",
+        "/permissions/fs");
     documents_refuse(
-        "{'name': 'a', 'permissions': {'files': false}, 'cwd': 'a'}", "/cwd", "/permissions/files");
-    documents_refuse("{'name': 'a', 'permissions': {'files': false},"
+        "{'name': 'a', 'permissions': {'fs': 'deny'}, 'cwd': 'a'}", "/cwd", "/permissions/fs");
+    documents_refuse("{'name': 'a', 'permissions': {'fs': 'deny'},"
                      " 'mounts': {'a': {'from': '/srv'}}}",
-        "/mounts", "/permissions/files");
+        "/mounts", "/permissions/fs");
 }
 
 int main(void)
