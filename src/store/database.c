@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/fd.h"
+#include "store/lock.h"
 
 /* The schema as the steps that lead to it. A step that was released is never changed; user_version
  * in the file's header counts those that were made. */
@@ -202,5 +204,44 @@ int database_open(const char *path, sqlite3 **ret, struct vial_error *err)
         return vial__wrap(err, r, "%s", path);
     }
     *ret = db;
+    return VIAL_OK;
+}
+
+/* Two processes that open a new directory at once: one makes the database, the other finds it. */
+static int open_locked(const char *path, int lock_fd, sqlite3 **ret, struct vial_error *err)
+{
+    const struct lock_place opening = {.environment = 0};
+    int r = lock_take(lock_fd, &opening, LOCK_EXCLUSIVE, DATABASE_BUSY_MS, err);
+
+    if (r < 0) {
+        return vial__wrap(err, r, "the store is being opened for too long");
+    }
+    r = directory_make_file(path, err);
+    r = r < 0 ? r : database_open(path, ret, err);
+    lock_drop(lock_fd, &opening);
+    return r;
+}
+
+int database_open_in(const char *directory, sqlite3 **ret, int *ret_lock_fd, struct vial_error *err)
+{
+    char path[DATABASE_PATH_BYTES_MAX];
+    int lock_fd = -1;
+    int r = directory_make(directory, err);
+
+    if (r < 0) {
+        return r;
+    }
+    (void)snprintf(path, sizeof(path), "%s/in-use", directory);
+    r = lock_open(path, &lock_fd, err);
+    if (r < 0) {
+        return r;
+    }
+    (void)snprintf(path, sizeof(path), "%s/store.db", directory);
+    r = open_locked(path, lock_fd, ret, err);
+    if (r < 0) {
+        fd_closep(&lock_fd);
+        return r;
+    }
+    *ret_lock_fd = lock_fd;
     return VIAL_OK;
 }

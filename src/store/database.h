@@ -6,11 +6,13 @@
 #include <sqlite3.h>
 #include <stdint.h>
 
+#include "store/directory.h"
 #include "vial.h"
 
 enum {
     /* "vial" as a number, in the file's header: a database of something else is left alone. */
     DATABASE_APPLICATION = 0x7669616c,
+    DATABASE_PATH_BYTES_MAX = DIRECTORY_BYTES_MAX + 32, /* of the files in the directory */
     /* How long a change waits for another process's. Each takes a few milliseconds, so after this
      * long something else is wrong. */
     DATABASE_BUSY_MS = 10000,
@@ -19,6 +21,11 @@ enum {
 /* Opens the file, makes it when it is missing, and runs the migrations that it lacks. One process
  * at a time may do this: the caller holds a lock. */
 VIAL_NODISCARD int database_open(const char *path, sqlite3 **ret, struct vial_error *err);
+
+/* Opens the database of a data directory, which is made when it is missing, and the file of its
+ * locks. Both belong to the caller on success only. Waits while somebody else does this. */
+VIAL_NODISCARD int database_open_in(
+    const char *directory, sqlite3 **ret, int *ret_lock_fd, struct vial_error *err);
 
 /* Runs statements without parameters or results. */
 VIAL_NODISCARD int database_run(sqlite3 *db, const char *sql, struct vial_error *err);

@@ -13,7 +13,9 @@
 
 /* What is locked: one version, or all of an environment when version is 0. */
 struct lock_place {
-    int64_t environment; /* its id; 0 with version 0 is the byte of whoever opens the store */
+    /* its id; 0 with version 0 is the byte of whoever opens the store, 0 with version 1 that of
+     * whoever uses the key of secrets */
+    int64_t environment;
     uint32_t version;
 };
 

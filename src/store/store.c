@@ -11,11 +11,9 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "store/database.h"
-#include "store/directory.h"
 #include "store/lock.h"
 
 enum {
-    PATH_BYTES_MAX = DIRECTORY_BYTES_MAX + 32,
     USE_TRIES_MAX = 10, /* the newest version was deleted each time between two looks */
     LIST_FIRST_ALLOC = 16,
 };
@@ -23,7 +21,7 @@ enum {
 struct store {
     sqlite3 *db;
     int lock_fd; /* what deletions hold */
-    char lock_path[PATH_BYTES_MAX];
+    char lock_path[DATABASE_PATH_BYTES_MAX];
 };
 
 struct store_use {
@@ -43,47 +41,21 @@ void store_free(struct store *store)
     free(store);
 }
 
-/* Two processes that open a new directory at once: one makes the database, the other finds it. */
-static int open_locked(struct store *store, const char *directory, struct vial_error *err)
-{
-    const struct lock_place opening = {.environment = 0};
-    char path[PATH_BYTES_MAX];
-    int r;
-
-    (void)snprintf(store->lock_path, sizeof(store->lock_path), "%s/in-use", directory);
-    (void)snprintf(path, sizeof(path), "%s/store.db", directory);
-    r = lock_open(store->lock_path, &store->lock_fd, err);
-    if (r < 0) {
-        return r;
-    }
-    r = lock_take(store->lock_fd, &opening, LOCK_EXCLUSIVE, DATABASE_BUSY_MS, err);
-    if (r < 0) {
-        return vial__wrap(err, r, "the store is being opened for too long");
-    }
-    r = directory_make_file(path, err);
-    r = r < 0 ? r : database_open(path, &store->db, err);
-    lock_drop(store->lock_fd, &opening);
-    return r;
-}
-
 int store_open(const char *directory, struct store **ret, struct vial_error *err)
 {
-    struct store *store;
-    int r = directory_make(directory, err);
+    struct store *store = calloc(1, sizeof(*store));
+    int r;
 
-    if (r < 0) {
-        return r;
-    }
-    store = calloc(1, sizeof(*store));
     if (store == NULL) {
         return vial__fail(err, VIAL_E_NOMEM, "no memory for the store");
     }
     store->lock_fd = -1;
-    r = open_locked(store, directory, err);
+    r = database_open_in(directory, &store->db, &store->lock_fd, err);
     if (r < 0) {
         store_free(store);
         return r;
     }
+    (void)snprintf(store->lock_path, sizeof(store->lock_path), "%s/in-use", directory);
     *ret = store;
     return VIAL_OK;
 }
