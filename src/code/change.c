@@ -177,11 +177,11 @@ static void writer_blank(struct writer *w, const char *text, size_t n, char firs
 
 static int writer_insert(struct writer *w, const char *text, struct vial_error *err)
 {
-    uint32_t n = (uint32_t)strlen(text);
-    struct edit edit = {.line = w->line, .column = w->column, .len = n};
+    struct edit edit = {.line = w->line, .column = w->column};
+    size_t n = strlen(text);
 
-    w->column += n;
-    writer_add(w, text, n);
+    writer_source(w, text, n); /* names in it need not be ASCII */
+    edit.len = w->column - edit.column;
     return n > 0 ? buf_add(&w->out->edits, &edit, sizeof(edit), err) : VIAL_OK;
 }
 

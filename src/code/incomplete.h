@@ -17,4 +17,11 @@ enum { INCOMPLETE_NESTING_MAX = 1000 };
  * `class A`, `try {}`. source is JavaScript or TypeScript, UTF-8. */
 int session_is_incomplete(const char *source, size_t len);
 
+/* The same for Python, where a block of indented lines ends with an empty line. */
+int python_is_incomplete(const char *source, size_t len);
+
+/* 1 when a block of Python has ended because this line begins something new, which nobody could
+ * know before: it is at the margin, and is no `else` or the like. The line is not part of it. */
+int python_begins_anew(const char *source, size_t len, const char *line, size_t line_len);
+
 #endif

@@ -146,12 +146,13 @@ static void settle_exports(struct module_reader *r, const struct scan *scan)
 
     for (size_t i = 0; i < count; i++) {
         struct module_export *e = &exports[i];
-        const char *local = m->strings.data + e->local.at;
         const struct name *name;
+        const char *local;
 
         if (e->binding != BINDING_LOCAL) {
-            continue;
+            continue; /* there may be no strings at all: export * from '' */
         }
+        local = m->strings.data + e->local.at;
         name = names_find(&r->names, local, e->local.len);
         if (name == NULL) { /* a default export without a name */
             continue;

@@ -1,4 +1,4 @@
-/* parse.h - guest source as a syntax tree, within limits, and what the readers of it ask of a node.
+/* parse.h - JavaScript as a syntax tree (syntax.h), and what the readers of it ask of a node.
  *
  * Tree-sitter reads the source, because whether a word is a keyword outside of functions cannot be
  * told from bytes. The guest decides how deep the tree is, so nobody who walks it may recurse, or
@@ -9,30 +9,18 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <tree_sitter/api.h>
 
-#include "vial.h"
+#include "code/syntax.h"
 
-enum {
-    /* Words, numbers and signs of a source: some 4 MB of code, of which the tree takes 100 MB, most
-     * of what a run may have by default. */
-    CODE_TOKENS_MAX = 1000000,
-    /* Brackets that are open at once. Tree-sitter recurses when it joins two readings of nested
-     * braces, `{a:{a:`, and takes 94 bytes of stack for each: 2 MB of the 3 MB that the engine
-     * leaves to us below its own limit. */
-    CODE_NESTING_MAX = 20000,
-    /* That many tokens are read in about a second; a row of quotes is quadratic. What is worse than
-     * it should be stops here, and not at the end of the run's processor time. */
-    CODE_PARSE_MS_MAX = 3000,
-};
-
-/* Tree-sitter counts bytes in 32 bits; half of that leaves room for what is inserted. */
-#define CODE_BYTES_MAX ((size_t)INT32_MAX)
-
-/* Reads source, UTF-8. A `#!` line is taken for spaces. VIAL_E_INVALID: it is over a maximum above.
- * The caller deletes the tree. */
+/* Reads source, UTF-8. A `#!` line is taken for spaces. VIAL_E_INVALID: it is over a maximum of
+ * syntax.h. The caller deletes the tree. */
 VIAL_NODISCARD int code_parse(const TSLanguage *language, const char *source, size_t len,
     TSTree **ret, struct vial_error *err);
+
+/* The next code_parse of the same text takes this tree instead of reading it again; it is ours from
+ * now on. source must be there until then, or until code_parse_forget. */
+void code_parse_keep(const char *source, size_t len, TSTree *tree);
+void code_parse_forget(void);
 
 /* The grammar, compiled from C source; it comes without a header. */
 const TSLanguage *tree_sitter_javascript(void);

@@ -133,8 +133,12 @@ static void declare_text(struct session_reader *r, const char *text, size_t len,
     struct session_source *out = r->out;
     struct module_text row = {.at = (uint32_t)out->strings.len, .len = (uint32_t)len};
     uint32_t known = r->names.count;
-    struct name *name = names_add(&r->names, text, len);
+    struct name *name;
 
+    if (len == 0) { /* where the grammar misses a name it puts one without letters */
+        return;
+    }
+    name = names_add(&r->names, text, len);
     if (name == NULL) {
         r->failed = 1;
         return;

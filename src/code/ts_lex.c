@@ -241,11 +241,16 @@ static uint32_t scan_string(struct ts_parser *p, uint32_t at)
     char quote = p->src[at++];
 
     while (at < p->len && p->src[at] != quote) {
-        if (p->src[at] == '\n') {
+        if (p->src[at] == '\n' || p->src[at] == '\r') {
             ts_fail(p, TS_SYNTAX, at, NULL);
             return at;
         }
-        at += p->src[at] == '\\' && at + 1 < p->len ? 2 : 1;
+        if (p->src[at] == '\\' && at + 1 < p->len) {
+            /* Behind a backslash the string goes on in the next line, also after CR LF. */
+            at += ts_newline_len(p->src, p->len, at + 1) == 2 ? 3 : 2;
+        } else {
+            at++;
+        }
     }
     if (at >= p->len) {
         ts_fail(p, TS_SYNTAX, p->len, NULL);

@@ -42,6 +42,32 @@ void ts_put_text(struct ts_parser *p, uint32_t at, const char *text)
     }
 }
 
+/* Adds a name to the texts, on one line, because lines must not move: a string, which the name of a
+ * member can be, may hold U+2028 and U+2029 as they are, and goes on in the next line behind a
+ * backslash. */
+static void add_name(struct ts_parser *p, struct ts_name name)
+{
+    const char *text = p->src + name.at;
+    size_t done = 0, i = 0;
+
+    while (i < name.len && p->s.failure == TS_FINE) {
+        size_t escaped = text[i] == '\\' && i + 1 < name.len;
+        size_t newline = ts_newline_len(text, name.len, i + escaped);
+
+        if (newline == 0) {
+            i += 1 + escaped;
+            continue;
+        }
+        ts_row(p, TS_TEXTS, text + done, i - done);
+        if (!escaped) {
+            ts_row(p, TS_TEXTS, (text[i + 2] & 1) != 0 ? "\\u2029" : "\\u2028", 6);
+        }
+        i += escaped + newline;
+        done = i;
+    }
+    ts_row(p, TS_TEXTS, text + done, name.len - done);
+}
+
 void ts_insert(
     struct ts_parser *p, uint32_t at, const char *text, struct ts_name a, struct ts_name b)
 {
@@ -55,7 +81,7 @@ void ts_insert(
         if (*text != '\0') {
             struct ts_name name = *text == '$' ? a : b;
 
-            ts_row(p, TS_TEXTS, p->src + name.at, name.len);
+            add_name(p, name);
             text++;
         }
     }

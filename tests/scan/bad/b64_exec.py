@@ -1,0 +1,3 @@
+# expect: py-decode-and-run
+import base64
+exec(base64.b64decode("cHJpbnQoMSk="))

@@ -1,0 +1,2 @@
+// expect: js-builtin-prototype
+Object.defineProperty(Object.prototype, "hacked", { value: 1 });

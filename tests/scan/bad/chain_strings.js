@@ -1,0 +1,3 @@
+// expect: js-constructor-chain
+const f = ""["constructor"]["constructor"];
+f("return 1")();

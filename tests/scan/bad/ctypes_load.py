@@ -1,0 +1,3 @@
+# expect: py-native-code
+from ctypes import CDLL
+libc = CDLL("libc.so.6")

@@ -1,0 +1,2 @@
+// expect: js-decode-and-run
+eval(atob("Y29uc29sZS5sb2coMSk="));

@@ -1,0 +1,3 @@
+// expect: js-eval
+const name = "x";
+globalThis.eval(`var ${name} = 2`);

@@ -1,0 +1,3 @@
+// expect: js-eval
+const run = (text) => (0, eval)(text);
+run("globalThis.x = 1");

@@ -1,0 +1,3 @@
+# expect: py-exec
+expression = "2 ** 10"
+print(eval(expression))

@@ -1,0 +1,3 @@
+// expect: js-process
+const cp = await import("child_process");
+cp.exec("whoami");

@@ -1,0 +1,3 @@
+// expect: js-process
+const { execSync } = require("child_process");
+execSync("ls -la").toString();

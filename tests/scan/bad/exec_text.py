@@ -1,0 +1,3 @@
+# expect: py-exec
+code = "x = 1"
+exec(code)

@@ -1,0 +1,3 @@
+# expect: py-frames
+import sys
+print(sys._getframe(0).f_globals)

@@ -1,0 +1,3 @@
+# expect: py-dynamic-import
+m = __import__("o" + "s")
+m.system("id")

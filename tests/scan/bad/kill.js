@@ -1,0 +1,2 @@
+// expect: js-process-control
+process.kill(1, "SIGKILL");

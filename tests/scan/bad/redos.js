@@ -1,0 +1,2 @@
+// expect: js-slow-regex
+const ok = /^(a+)+$/.test("aaaaaaaaaaaaaaaaaaaaaaaaaaaa!");

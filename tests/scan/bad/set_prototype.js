@@ -1,0 +1,2 @@
+// expect: js-builtin-prototype
+Object.setPrototypeOf(Array.prototype, { length: 0 });

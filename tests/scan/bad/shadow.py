@@ -1,0 +1,2 @@
+# expect: py-host-path
+print(open("/etc/shadow").read())

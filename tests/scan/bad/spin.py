@@ -1,0 +1,4 @@
+# expect: py-endless-loop
+count = 0
+while True:
+    count += 1

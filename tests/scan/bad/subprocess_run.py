@@ -1,0 +1,3 @@
+# expect: py-process
+import subprocess
+print(subprocess.run(["ls", "/"], capture_output=True).stdout)

@@ -1,0 +1,2 @@
+// expect: js-timer-text
+setTimeout("console.log('later')", 10);

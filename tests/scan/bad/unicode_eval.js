@@ -1,0 +1,2 @@
+// expect: js-hidden-text
+const r = \u0065val("1");

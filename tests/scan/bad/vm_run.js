@@ -1,0 +1,3 @@
+// expect: js-vm
+const vm = require("vm");
+vm.runInNewContext("this.constructor");
