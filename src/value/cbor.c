@@ -1,4 +1,5 @@
-/* cbor.c - see cbor.h. One walk does both: without an output buffer it only checks. */
+/* cbor.c - see cbor.h. One walk does both: without an output buffer it only checks. What only
+ * Python has is in cbor_more.c. */
 #include "value/cbor.h"
 
 #include <float.h>
@@ -11,22 +12,16 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/utf8.h"
-
-enum major { UINT, NEGATIVE, BYTES, TEXT, ARRAY, MAP, TAG, SIMPLE };
+#include "value/cbor_walk.h"
 
 enum {
     TAG_DATE_TEXT = 0,
     TAG_DATE = 1,
-    TAG_BIGINT = 2,
-    TAG_BIGINT_NEGATIVE = 3,
     TAG_OBJECT = 27,
     TAG_URL = 32,
     TAG_SET = 258,
     TAG_MAP = 259,
     TAG_REGEXP = 21066,
-    /* Larger numbers are shown in hexadecimal: writing decimals takes the square of the length. */
-    DECIMAL_BYTES_MAX = 128,
-    DECIMAL_DIGITS_MAX = 3 * DECIMAL_BYTES_MAX,
 };
 
 /* Typed arrays, little-endian; Uint8Array is a plain byte string. RFC 8746. */
@@ -39,23 +34,7 @@ static const struct {
     {79, 8, "BigInt64Array"}, {84, 2, "Float16Array"}, {85, 4, "Float32Array"},
     {86, 8, "Float64Array"}};
 
-struct walk {
-    const unsigned char *bytes;
-    size_t len;
-    size_t at;
-    struct buf *out; /* NULL: only check */
-    struct vial_error *err;
-    int r; /* the first failure; all functions are silent afterwards */
-};
-
-/* The head of an item: its major type and its argument, or the bits of a float. */
-struct head {
-    enum major major;
-    unsigned info;
-    uint64_t argument;
-};
-
-static void fail(struct walk *w, const char *why)
+void cbor_fail(struct walk *w, const char *why)
 {
     if (w->r == 0) {
         w->r = vial__fail(w->err, VIAL_E_INVALID, "CBOR: %s at byte %zu", why, w->at);
@@ -64,14 +43,14 @@ static void fail(struct walk *w, const char *why)
 
 /* ---- output ---- */
 
-static void put(struct walk *w, const char *text)
+void cbor_put(struct walk *w, const char *text)
 {
     if (w->r == 0 && w->out != NULL) {
         w->r = buf_add_text(w->out, text, w->err);
     }
 }
 
-static void put_text(struct walk *w, const char *text, size_t len)
+void cbor_put_text(struct walk *w, const char *text, size_t len)
 {
     struct json_writer j;
 
@@ -89,7 +68,7 @@ static void put_base64(struct walk *w, const unsigned char *bytes, size_t len)
     char four[5] = "";
     size_t i;
 
-    put(w, "\"");
+    cbor_put(w, "\"");
     for (i = 0; i < len && w->r == 0 && w->out != NULL; i += 3) {
         uint32_t bits = (uint32_t)bytes[i] << 16;
 
@@ -99,23 +78,31 @@ static void put_base64(struct walk *w, const unsigned char *bytes, size_t len)
         four[1] = letters[bits >> 12 & 63];
         four[2] = i + 1 < len ? letters[bits >> 6 & 63] : '=';
         four[3] = i + 2 < len ? letters[bits & 63] : '=';
-        put(w, four);
+        cbor_put(w, four);
     }
-    put(w, "\"");
+    cbor_put(w, "\"");
 }
 
-/* The shortest decimals that give the same number back. */
-static void put_double(struct walk *w, double v)
+void cbor_put_bytes(struct walk *w, const unsigned char *bytes, size_t len)
+{
+    cbor_put(w, "{\"$bytes\":");
+    put_base64(w, bytes, len);
+    cbor_put(w, "}");
+}
+
+/* The shortest decimals that give the same number back. What JavaScript would have sent as an
+ * integer is a float of Python's, and stays one. */
+void cbor_put_double(struct walk *w, double v)
 {
     char text[40];
     double back = 0;
     int digits;
 
     if (isnan(v) || isinf(v) || (v == 0 && signbit(v))) {
-        put(w, isnan(v) ? "{\"$number\":\"NaN\"}"
-               : v == 0 ? "{\"$number\":\"-0\"}"
-               : v > 0  ? "{\"$number\":\"Infinity\"}"
-                        : "{\"$number\":\"-Infinity\"}");
+        cbor_put(w, isnan(v) ? "{\"$number\":\"NaN\"}"
+                    : v == 0 ? "{\"$number\":\"-0\"}"
+                    : v > 0  ? "{\"$number\":\"Infinity\"}"
+                             : "{\"$number\":\"-Infinity\"}");
         return;
     }
     for (digits = fabs(v) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
@@ -124,14 +111,13 @@ static void put_double(struct walk *w, double v)
             break;
         }
     }
-    put(w, text);
+    cbor_put(w, text);
+    cbor_put(w, fabs(v) < 9007199254740992.0 && strpbrk(text, ".e") == NULL ? ".0" : "");
 }
 
-/* Bytes, most significant first, plus one when negative. */
-static void put_decimal(struct walk *w, const unsigned char *bytes, size_t len, int negative)
+size_t cbor_decimal(const unsigned char *bytes, size_t len, int negative, char *text)
 {
     unsigned char digits[DECIMAL_DIGITS_MAX] = {0}; /* least significant first */
-    char text[DECIMAL_DIGITS_MAX + 2];
     size_t used = 1, i, d;
     size_t n = 0;
 
@@ -152,25 +138,27 @@ static void put_decimal(struct walk *w, const unsigned char *bytes, size_t len, 
         text[n++] = (char)('0' + digits[--used]);
     }
     text[n] = '\0';
-    put(w, text);
+    return n;
 }
 
-static void put_bigint(struct walk *w, const unsigned char *bytes, size_t len, int negative)
+void cbor_put_bigint(struct walk *w, const unsigned char *bytes, size_t len, int negative)
 {
+    char text[DECIMAL_TEXT_BYTES];
     char two[3];
     size_t i;
 
-    put(w, "{\"$bigint\":\"");
+    cbor_put(w, "{\"$bigint\":\"");
     if (len <= DECIMAL_BYTES_MAX) {
-        put_decimal(w, bytes, len, negative);
+        (void)cbor_decimal(bytes, len, negative, text);
+        cbor_put(w, text);
     } else {
-        put(w, negative ? "~0x" : "0x"); /* the complement, as it was sent */
+        cbor_put(w, negative ? "~0x" : "0x"); /* the complement, as it was sent */
         for (i = 0; i < len && w->r == 0 && w->out != NULL; i++) {
             (void)snprintf(two, sizeof(two), "%02x", bytes[i]);
-            put(w, two);
+            cbor_put(w, two);
         }
     }
-    put(w, "\"}");
+    cbor_put(w, "\"}");
 }
 
 /* As Date.prototype.toISOString has it; years beyond four digits get a sign and six. */
@@ -183,12 +171,12 @@ static void put_date(struct walk *w, double seconds)
     int year;
 
     if (!(fabs(ms) <= 8.64e15)) {
-        put(w, "{\"$date\":null}");
+        cbor_put(w, "{\"$date\":null}");
         return;
     }
     whole = (time_t)floor(ms / 1000);
     if (gmtime_r(&whole, &tm) == NULL) {
-        put(w, "{\"$date\":null}");
+        cbor_put(w, "{\"$date\":null}");
         return;
     }
     year = tm.tm_year + 1900;
@@ -197,12 +185,12 @@ static void put_date(struct walk *w, double seconds)
                                   : "{\"$date\":\"%+07d-%02d-%02dT%02d:%02d:%02d.%03dZ\"}",
         year, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
         (int)(ms - (double)whole * 1000));
-    put(w, text);
+    cbor_put(w, text);
 }
 
 /* ---- input ---- */
 
-static void take_head(struct walk *w, struct head *h)
+void cbor_take_head(struct walk *w, struct head *h)
 {
     unsigned char first;
     size_t n, i;
@@ -212,7 +200,7 @@ static void take_head(struct walk *w, struct head *h)
         return;
     }
     if (w->at >= w->len) {
-        fail(w, "the value ends too early");
+        cbor_fail(w, "the value ends too early");
         return;
     }
     first = w->bytes[w->at++];
@@ -224,7 +212,7 @@ static void take_head(struct walk *w, struct head *h)
     }
     n = h->info <= 27 ? (size_t)1 << (h->info - 24) : 0;
     if (n == 0 || w->len - w->at < n) {
-        fail(w, n == 0 ? "an indefinite length" : "the value ends too early");
+        cbor_fail(w, n == 0 ? "an indefinite length" : "the value ends too early");
         return;
     }
     h->argument = 0;
@@ -233,8 +221,7 @@ static void take_head(struct walk *w, struct head *h)
     }
 }
 
-/* The content of a string, which must be there whole. */
-static const unsigned char *take_bytes(struct walk *w, const struct head *h)
+const unsigned char *cbor_take_bytes(struct walk *w, const struct head *h)
 {
     const unsigned char *bytes = w->bytes + w->at;
 
@@ -242,35 +229,33 @@ static const unsigned char *take_bytes(struct walk *w, const struct head *h)
         return NULL;
     }
     if (h->argument > w->len - w->at) {
-        fail(w, "the value ends too early");
+        cbor_fail(w, "the value ends too early");
         return NULL;
     }
     if (h->major == TEXT && !utf8_valid((const char *)bytes, (size_t)h->argument, NULL)) {
-        fail(w, "text that is not UTF-8");
+        cbor_fail(w, "text that is not UTF-8");
         return NULL;
     }
     w->at += (size_t)h->argument;
     return bytes;
 }
 
-/* Takes a head that must be of one major type. */
-static void expect(struct walk *w, enum major major, const char *why, struct head *h)
+void cbor_expect(struct walk *w, enum major major, const char *why, struct head *h)
 {
-    take_head(w, h);
+    cbor_take_head(w, h);
     if (w->r == 0 && h->major != major) {
-        fail(w, why);
+        cbor_fail(w, why);
     }
 }
 
-/* A length that cannot be true is refused before anything is done for it: every item has a byte. */
-static void check_count(struct walk *w, uint64_t count, unsigned items)
+void cbor_check_count(struct walk *w, uint64_t count, unsigned items)
 {
     if (w->r == 0 && count > (w->len - w->at) / items) {
-        fail(w, "a length beyond the end");
+        cbor_fail(w, "a length beyond the end");
     }
 }
 
-static double take_float(const struct head *h)
+double cbor_take_float(const struct head *h)
 {
     uint64_t bits = h->argument;
     double v;
@@ -294,31 +279,29 @@ static double take_float(const struct head *h)
     return (bits & 0x8000) != 0 ? -v : v;
 }
 
-static void walk_value(struct walk *w, unsigned depth);
-
-static void walk_text(struct walk *w)
+void cbor_walk_text(struct walk *w)
 {
     struct head h;
     const unsigned char *bytes;
 
-    expect(w, TEXT, "something else than text", &h);
-    bytes = take_bytes(w, &h);
+    cbor_expect(w, TEXT, "something else than text", &h);
+    bytes = cbor_take_bytes(w, &h);
     if (bytes != NULL) {
-        put_text(w, (const char *)bytes, (size_t)h.argument);
+        cbor_put_text(w, (const char *)bytes, (size_t)h.argument);
     }
 }
 
-static void walk_items(struct walk *w, uint64_t count, unsigned depth)
+void cbor_walk_items(struct walk *w, uint64_t count, unsigned depth)
 {
     uint64_t i;
 
-    check_count(w, count, 1);
-    put(w, "[");
+    cbor_check_count(w, count, 1);
+    cbor_put(w, "[");
     for (i = 0; i < count && w->r == 0; i++) {
-        put(w, i > 0 ? "," : "");
-        walk_value(w, depth + 1);
+        cbor_put(w, i > 0 ? "," : "");
+        cbor_walk_value(w, depth + 1);
     }
-    put(w, "]");
+    cbor_put(w, "]");
 }
 
 /* Pairs as an array of arrays of two. */
@@ -326,16 +309,16 @@ static void walk_pairs(struct walk *w, uint64_t count, unsigned depth)
 {
     uint64_t i;
 
-    check_count(w, count, 2);
-    put(w, "[");
+    cbor_check_count(w, count, 2);
+    cbor_put(w, "[");
     for (i = 0; i < count && w->r == 0; i++) {
-        put(w, i > 0 ? ",[" : "[");
-        walk_value(w, depth + 1);
-        put(w, ",");
-        walk_value(w, depth + 1);
-        put(w, "]");
+        cbor_put(w, i > 0 ? ",[" : "[");
+        cbor_walk_value(w, depth + 1);
+        cbor_put(w, ",");
+        cbor_walk_value(w, depth + 1);
+        cbor_put(w, "]");
     }
-    put(w, "]");
+    cbor_put(w, "]");
 }
 
 /* Does the one member of an object look like a tag of ours? Looks ahead only. */
@@ -353,18 +336,18 @@ static void walk_members(struct walk *w, uint64_t count, unsigned depth)
     int escape = w->r == 0 && looks_tagged(w, count);
     uint64_t i;
 
-    check_count(w, count, 2);
-    put(w, escape ? "{\"$object\":{" : "{");
+    cbor_check_count(w, count, 2);
+    cbor_put(w, escape ? "{\"$object\":{" : "{");
     for (i = 0; i < count && w->r == 0; i++) {
-        put(w, i > 0 ? "," : "");
-        walk_text(w);
-        put(w, ":");
-        walk_value(w, depth + 1);
+        cbor_put(w, i > 0 ? "," : "");
+        cbor_walk_text(w);
+        cbor_put(w, ":");
+        cbor_walk_value(w, depth + 1);
     }
-    put(w, escape ? "}}" : "}");
+    cbor_put(w, escape ? "}}" : "}");
 }
 
-static void walk_typed_array(struct walk *w, uint64_t tag)
+size_t cbor_walk_typed_array(struct walk *w, uint64_t tag)
 {
     const unsigned char *bytes;
     struct head h;
@@ -372,22 +355,23 @@ static void walk_typed_array(struct walk *w, uint64_t tag)
 
     for (i = 0; i < sizeof(TYPED_ARRAYS) / sizeof(TYPED_ARRAYS[0]); i++) {
         if (TYPED_ARRAYS[i].tag == tag) {
-            expect(w, BYTES, "a typed array of something else than bytes", &h);
-            bytes = take_bytes(w, &h);
+            cbor_expect(w, BYTES, "a typed array of something else than bytes", &h);
+            bytes = cbor_take_bytes(w, &h);
             if (bytes != NULL && h.argument % TYPED_ARRAYS[i].element_bytes != 0) {
-                fail(w, "half an element of a typed array");
+                cbor_fail(w, "half an element of a typed array");
             }
-            put(w, "{\"$");
-            put(w, TYPED_ARRAYS[i].name);
-            put(w, "\":");
+            cbor_put(w, "{\"$");
+            cbor_put(w, TYPED_ARRAYS[i].name);
+            cbor_put(w, "\":");
             if (bytes != NULL) {
                 put_base64(w, bytes, (size_t)h.argument);
             }
-            put(w, "}");
-            return;
+            cbor_put(w, "}");
+            return (size_t)h.argument / TYPED_ARRAYS[i].element_bytes;
         }
     }
-    fail(w, "an unknown tag");
+    cbor_fail(w, "an unknown tag");
+    return 0;
 }
 
 static void walk_error(struct walk *w, uint64_t count, unsigned depth)
@@ -396,14 +380,14 @@ static void walk_error(struct walk *w, uint64_t count, unsigned depth)
     size_t i;
 
     for (i = 0; i < 3; i++) {
-        put(w, names[i]);
-        walk_text(w);
+        cbor_put(w, names[i]);
+        cbor_walk_text(w);
     }
     if (count == 5) {
-        put(w, ",\"cause\":");
-        walk_value(w, depth + 1);
+        cbor_put(w, ",\"cause\":");
+        cbor_walk_value(w, depth + 1);
     }
-    put(w, "}}");
+    cbor_put(w, "}}");
 }
 
 static void walk_sparse(struct walk *w, unsigned depth)
@@ -412,27 +396,27 @@ static void walk_sparse(struct walk *w, unsigned depth)
     struct head h;
     uint64_t i, pairs, length;
 
-    expect(w, UINT, "a sparse array without a length", &h);
+    cbor_expect(w, UINT, "a sparse array without a length", &h);
     length = h.argument;
-    expect(w, MAP, "a sparse array without elements", &h);
+    cbor_expect(w, MAP, "a sparse array without elements", &h);
     pairs = h.argument;
-    check_count(w, pairs, 2);
+    cbor_check_count(w, pairs, 2);
     if (w->r == 0 && (length > UINT32_MAX || pairs > length)) {
-        fail(w, "a sparse array that is too long");
+        cbor_fail(w, "a sparse array that is too long");
     }
     (void)snprintf(text, sizeof(text), "{\"$array\":[%" PRIu64 ",[", length);
-    put(w, text);
+    cbor_put(w, text);
     for (i = 0; i < pairs && w->r == 0; i++) {
-        expect(w, UINT, "an element that is not numbered", &h);
+        cbor_expect(w, UINT, "an element that is not numbered", &h);
         if (w->r == 0 && h.argument >= length) {
-            fail(w, "an element beyond the end of its array");
+            cbor_fail(w, "an element beyond the end of its array");
         }
         (void)snprintf(text, sizeof(text), "%s[%" PRIu64 ",", i > 0 ? "," : "", h.argument);
-        put(w, text);
-        walk_value(w, depth + 1);
-        put(w, "]");
+        cbor_put(w, text);
+        cbor_walk_value(w, depth + 1);
+        cbor_put(w, "]");
     }
-    put(w, "]]}");
+    cbor_put(w, "]]}");
 }
 
 /* [type name, ...] */
@@ -442,31 +426,31 @@ static void walk_object(struct walk *w, unsigned depth)
     struct head h, array;
     char text[48];
 
-    expect(w, ARRAY, "an object without parts", &array);
-    expect(w, TEXT, "an object without a type", &h);
-    name = take_bytes(w, &h);
+    cbor_expect(w, ARRAY, "an object without parts", &array);
+    cbor_expect(w, TEXT, "an object without a type", &h);
+    name = cbor_take_bytes(w, &h);
     if (name == NULL) {
         return;
     }
     if (h.argument == 11 && memcmp(name, "ArrayBuffer", 11) == 0 && array.argument == 2) {
-        expect(w, BYTES, "an ArrayBuffer of something else than bytes", &h);
-        bytes = take_bytes(w, &h);
-        put(w, "{\"$ArrayBuffer\":");
+        cbor_expect(w, BYTES, "an ArrayBuffer of something else than bytes", &h);
+        bytes = cbor_take_bytes(w, &h);
+        cbor_put(w, "{\"$ArrayBuffer\":");
         if (bytes != NULL) {
             put_base64(w, bytes, (size_t)h.argument);
         }
-        put(w, "}");
+        cbor_put(w, "}");
     } else if (h.argument == 8 && memcmp(name, "Function", 8) == 0 && array.argument == 2) {
-        expect(w, UINT, "a function without a number", &h);
+        cbor_expect(w, UINT, "a function without a number", &h);
         (void)snprintf(text, sizeof(text), "{\"$function\":%" PRIu64 "}", h.argument);
-        put(w, text);
+        cbor_put(w, text);
     } else if (h.argument == 5 && memcmp(name, "Array", 5) == 0 && array.argument == 3) {
         walk_sparse(w, depth);
     } else if (h.argument == 5 && memcmp(name, "Error", 5) == 0 &&
                (array.argument == 4 || array.argument == 5)) {
         walk_error(w, array.argument, depth);
-    } else {
-        fail(w, "an object of an unknown type");
+    } else if (!cbor_walk_more_object(w, (const char *)name, h.argument, array.argument, depth)) {
+        cbor_fail(w, "an object of an unknown type");
     }
 }
 
@@ -474,25 +458,25 @@ static void walk_date(struct walk *w)
 {
     struct head h;
 
-    take_head(w, &h);
+    cbor_take_head(w, &h);
     if (w->r != 0) {
         return;
     }
     if (h.major == UINT || h.major == NEGATIVE) {
         put_date(w, h.major == UINT ? (double)h.argument : -1 - (double)h.argument);
     } else if (h.major == SIMPLE && h.info >= 25 && h.info <= 27) {
-        put_date(w, take_float(&h));
+        put_date(w, cbor_take_float(&h));
     } else {
-        fail(w, "a date that is not a number");
+        cbor_fail(w, "a date that is not a number");
     }
 }
 
 /* A text with a tag around it. */
 static void walk_named_text(struct walk *w, const char *begin)
 {
-    put(w, begin);
-    walk_text(w);
-    put(w, "}");
+    cbor_put(w, begin);
+    cbor_walk_text(w);
+    cbor_put(w, "}");
 }
 
 static void walk_tag(struct walk *w, uint64_t tag, unsigned depth)
@@ -512,40 +496,42 @@ static void walk_tag(struct walk *w, uint64_t tag, unsigned depth)
         break;
     case TAG_BIGINT:
     case TAG_BIGINT_NEGATIVE:
-        expect(w, BYTES, "a BigInt of something else than bytes", &h);
-        bytes = take_bytes(w, &h);
+        cbor_expect(w, BYTES, "a BigInt of something else than bytes", &h);
+        bytes = cbor_take_bytes(w, &h);
         if (bytes != NULL) {
-            put_bigint(w, bytes, (size_t)h.argument, tag == TAG_BIGINT_NEGATIVE);
+            cbor_put_bigint(w, bytes, (size_t)h.argument, tag == TAG_BIGINT_NEGATIVE);
         }
         break;
     case TAG_SET:
-        expect(w, ARRAY, "a Set of something else than an array", &h);
-        put(w, "{\"$set\":");
-        walk_items(w, h.argument, depth);
-        put(w, "}");
+        cbor_expect(w, ARRAY, "a Set of something else than an array", &h);
+        cbor_put(w, "{\"$set\":");
+        cbor_walk_items(w, h.argument, depth);
+        cbor_put(w, "}");
         break;
     case TAG_MAP:
-        expect(w, MAP, "a Map of something else than pairs", &h);
-        put(w, "{\"$map\":");
+        cbor_expect(w, MAP, "a Map of something else than pairs", &h);
+        cbor_put(w, "{\"$map\":");
         walk_pairs(w, h.argument, depth);
-        put(w, "}");
+        cbor_put(w, "}");
         break;
     case TAG_REGEXP:
-        expect(w, ARRAY, "a RegExp of something else than an array", &h);
+        cbor_expect(w, ARRAY, "a RegExp of something else than an array", &h);
         if (w->r == 0 && h.argument != 2) {
-            fail(w, "a RegExp without its two parts");
+            cbor_fail(w, "a RegExp without its two parts");
         }
-        put(w, "{\"$regexp\":[");
-        walk_text(w);
-        put(w, ",");
-        walk_text(w);
-        put(w, "]}");
+        cbor_put(w, "{\"$regexp\":[");
+        cbor_walk_text(w);
+        cbor_put(w, ",");
+        cbor_walk_text(w);
+        cbor_put(w, "]}");
         break;
     case TAG_OBJECT:
         walk_object(w, depth);
         break;
     default:
-        walk_typed_array(w, tag);
+        if (!cbor_walk_more_tag(w, tag)) {
+            (void)cbor_walk_typed_array(w, tag);
+        }
         break;
     }
 }
@@ -554,72 +540,70 @@ static void walk_simple(struct walk *w, const struct head *h)
 {
     switch (h->info) {
     case 20:
-        put(w, "false");
+        cbor_put(w, "false");
         break;
     case 21:
-        put(w, "true");
+        cbor_put(w, "true");
         break;
     case 22:
-        put(w, "null");
+        cbor_put(w, "null");
         break;
     case 23:
-        put(w, "{\"$undefined\":true}");
+        cbor_put(w, "{\"$undefined\":true}");
         break;
     case 25:
     case 26:
     case 27:
-        put_double(w, take_float(h));
+        cbor_put_double(w, cbor_take_float(h));
         break;
     default:
-        fail(w, "an unknown simple value");
+        cbor_fail(w, "an unknown simple value");
         break;
     }
 }
 
-static void walk_number(struct walk *w, const struct head *h)
+void cbor_walk_number(struct walk *w, const struct head *h)
 {
     char text[32];
 
     if (h->argument > INT64_MAX) {
-        fail(w, "an integer that is no JavaScript number");
+        cbor_fail(w, "an integer that is no JavaScript number");
         return;
     }
     (void)snprintf(text, sizeof(text), "%" PRId64,
         h->major == UINT ? (int64_t)h->argument : -1 - (int64_t)h->argument);
-    put(w, text);
+    cbor_put(w, text);
 }
 
-static void walk_value(struct walk *w, unsigned depth)
+void cbor_walk_value(struct walk *w, unsigned depth)
 {
     const unsigned char *bytes;
     struct head h;
 
     if (depth > VALUE_CBOR_DEPTH_MAX) {
-        fail(w, "too many levels");
+        cbor_fail(w, "too many levels");
         return;
     }
-    take_head(w, &h);
+    cbor_take_head(w, &h);
     if (w->r != 0) {
         return;
     }
     switch (h.major) {
     case UINT:
     case NEGATIVE:
-        walk_number(w, &h);
+        cbor_walk_number(w, &h);
         break;
     case BYTES:
     case TEXT:
-        bytes = take_bytes(w, &h);
+        bytes = cbor_take_bytes(w, &h);
         if (bytes != NULL && h.major == TEXT) {
-            put_text(w, (const char *)bytes, (size_t)h.argument);
+            cbor_put_text(w, (const char *)bytes, (size_t)h.argument);
         } else if (bytes != NULL) {
-            put(w, "{\"$bytes\":");
-            put_base64(w, bytes, (size_t)h.argument);
-            put(w, "}");
+            cbor_put_bytes(w, bytes, (size_t)h.argument);
         }
         break;
     case ARRAY:
-        walk_items(w, h.argument, depth);
+        cbor_walk_items(w, h.argument, depth);
         break;
     case MAP:
         walk_members(w, h.argument, depth);
@@ -636,9 +620,9 @@ static void walk_value(struct walk *w, unsigned depth)
 
 static int walk_all(struct walk *w)
 {
-    walk_value(w, 0);
+    cbor_walk_value(w, 0);
     if (w->r == 0 && w->at != w->len) {
-        fail(w, "something behind the value");
+        cbor_fail(w, "something behind the value");
     }
     return w->r;
 }

@@ -20,6 +20,9 @@ static const struct transition TRANSITIONS[] = {
     {PHASE_RUNNING, FRAME_STDOUT, PHASE_RUNNING},
     {PHASE_RUNNING, FRAME_STDERR, PHASE_RUNNING},
     {PHASE_RUNNING, FRAME_CALL, PHASE_RUNNING},
+    {PHASE_RUNNING, FRAME_ARTIFACT, PHASE_RUNNING},
+    {PHASE_RUNNING, FRAME_DENIED, PHASE_RUNNING},
+    {PHASE_RUNNING, FRAME_FINDINGS, PHASE_RUNNING},
     {PHASE_RUNNING, FRAME_RESULT, PHASE_DONE},
     {PHASE_RUNNING, FRAME_FILE, PHASE_FILES},
     {PHASE_FILES, FRAME_FILE, PHASE_FILES},
@@ -39,6 +42,12 @@ static uint64_t frame_len_max(uint8_t type, const struct frame_limits *limits)
         return FRAME_SMALL_BYTES_MAX;
     case FRAME_FILE:
         return FRAME_FILE_BYTES_MAX;
+    case FRAME_ARTIFACT:
+        return FRAME_ARTIFACT_BYTES_MAX;
+    case FRAME_DENIED:
+        return FRAME_DENIED_BYTES_MAX;
+    case FRAME_FINDINGS:
+        return FRAME_FINDINGS_BYTES_MAX;
     case FRAME_RESULT: /* the value and, at most as long, its rendering */
         return 2 * limits->value_bytes_max + FRAME_RESULT_EXTRA_BYTES;
     case FRAME_CALL:

@@ -35,6 +35,13 @@ enum frame_type {
     /* Both ways: a piece of a file, as fields. FILE_NAME begins one, FILE_BYTES is added to the one
      * that was begun last. The host sends them before START, the cell before RESULT. */
     FRAME_FILE = 20,
+    /* Cell to host, while a program runs: a piece of what it shows beside its value, as fields. An
+     * artifact goes from its ARTIFACT_NAME to its ARTIFACT_END, in as many frames as it needs. */
+    FRAME_ARTIFACT = 21,
+    /* Cell to host, while a program runs: a file operation was refused; struct denial_head and the
+     * path. */
+    FRAME_DENIED = 30,
+    FRAME_FINDINGS = 22, /* cell to host, once, before a program: what the scanner has found */
 };
 
 /* What the host expects of a cell. */
@@ -57,9 +64,14 @@ enum {
     FRAME_HEADER_BYTES = sizeof(struct frame_header),
     /* The cell cuts its output into pieces, so that the host's buffer for a frame stays small. */
     FRAME_OUTPUT_BYTES_MAX = 65536,
-    FRAME_SMALL_BYTES_MAX = 4096,   /* FAILED and CANARY */
+    FRAME_SMALL_BYTES_MAX = 4096, /* FAILED and CANARY */
+    FRAME_DENIED_BYTES_MAX = 4096 + 64,
     FRAME_FILE_PIECE_BYTES = 65536, /* the bytes in one FILE; the name and heads come on top */
     FRAME_FILE_BYTES_MAX = FRAME_FILE_PIECE_BYTES + 4096 + 64,
+    FRAME_ARTIFACT_PIECE_BYTES = 65536, /* likewise the bytes of an artifact */
+    FRAME_ARTIFACT_BYTES_MAX = FRAME_ARTIFACT_PIECE_BYTES + 4096,
+    /* A hundred findings, each with texts of up to a thousand bytes. */
+    FRAME_FINDINGS_BYTES_MAX = 160 * 1024,
     /* What a result may hold beside the value and its text: an error with its cut texts. */
     FRAME_RESULT_EXTRA_BYTES = 262144,
     /* A start message: source, input and the name. Larger programs are no programs. */
@@ -103,12 +115,27 @@ struct branch_refusal {
     uint32_t sys; /* errno */
 };
 
+/* ---- permissions ---- */
+
+enum {
+    DENIALS_MAX = 100, /* of a run that are told of; the rest is counted in its result */
+    DENIAL_CWD = 4,    /* beside enum rule_op: to change the directory */
+};
+
+struct denial_head {
+    uint32_t op;    /* enum rule_op, or DENIAL_CWD */
+    uint32_t level; /* enum permission_level */
+    uint32_t rule;  /* as policy/rules.h has it */
+    uint32_t zero;
+};
+
 /* ---- calls of tools ---- */
 
 enum call_kind {
     CALL_JSON = 0,
     CALL_CBOR = 1,
     CALL_LARGE = 2, /* the arguments are too large; instead of them their size as a uint64_t */
+    CALL_BYTES = 3, /* of a fetch: wire/fetch.h */
 };
 
 struct call_head {
@@ -123,7 +150,7 @@ enum answer_kind {
     ANSWER_CBOR = 1,
     ANSWER_UNDEFINED = 2,
     ANSWER_ERROR = 3, /* JSON: {"name", "message", "fields"} */
-    ANSWER_BYTES = 4, /* of a look: wire/look.h */
+    ANSWER_BYTES = 4, /* of a look and a fetch: wire/look.h, wire/fetch.h */
     ANSWER_ERRNO = 5, /* of a look: u32 */
 };
 
