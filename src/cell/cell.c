@@ -10,13 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "cell/artifacts.h"
 #include "cell/attack.h"
 #include "cell/calls.h"
 #include "cell/family.h"
@@ -24,6 +25,8 @@
 #include "cell/guest.h"
 #include "cell/memfs.h"
 #include "cell/mounts.h"
+#include "cell/permissions.h"
+#include "cell/scan_program.h"
 #include "cell/slim.h"
 #include "cell/start.h"
 #include "jail/filter.h"
@@ -52,28 +55,6 @@ static _Noreturn void cell_die(void)
     _exit(1);
 }
 
-static void cell_send(uint8_t type, const void *payload, size_t len)
-{
-    struct frame_header header = {.len = (uint32_t)len, .type = type};
-    char small[FRAME_HEADER_BYTES + 1024];
-
-    calls_flush();                               /* what was called before is told before */
-    if (len <= sizeof(small) - sizeof(header)) { /* one call for all short frames */
-        memcpy(small, &header, sizeof(header));
-        if (len > 0) {
-            memcpy(small + sizeof(header), payload, len);
-        }
-        if (fd_write_all(CELL_CONTROL_FD, small, sizeof(header) + len) < 0) {
-            cell_die();
-        }
-        return;
-    }
-    if (fd_write_all(CELL_CONTROL_FD, &header, sizeof(header)) < 0 ||
-        fd_write_all(CELL_CONTROL_FD, payload, len) < 0) {
-        cell_die();
-    }
-}
-
 void cell_output(int stream, const char *bytes, size_t len)
 {
     uint8_t type = stream == VIAL_STDERR ? FRAME_STDERR : FRAME_STDOUT;
@@ -81,10 +62,15 @@ void cell_output(int stream, const char *bytes, size_t len)
 
     while (len > 0) {
         piece = len < FRAME_OUTPUT_BYTES_MAX ? len : FRAME_OUTPUT_BYTES_MAX;
-        cell_send(type, bytes, piece);
+        calls_send(type, bytes, piece);
         bytes += piece;
         len -= piece;
     }
+}
+
+void cell_send_artifact(const char *payload, size_t len)
+{
+    calls_send(FRAME_ARTIFACT, payload, len);
 }
 
 static void cell_failed(const char *step, int sys)
@@ -94,7 +80,7 @@ static void cell_failed(const char *step, int sys)
     buf_init(&fields, FRAME_SMALL_BYTES_MAX);
     if (field_add(&fields, FIELD_STEP, step, strlen(step), NULL) == 0 &&
         field_add_u32(&fields, FIELD_ERRNO, (uint32_t)sys, NULL) == 0) {
-        cell_send(FRAME_FAILED, fields.data, fields.len);
+        calls_send(FRAME_FAILED, fields.data, fields.len);
     }
     cell_die();
 }
@@ -210,7 +196,7 @@ static void cell_settle_files(
 
 static void cell_send_file(const char *payload, size_t len)
 {
-    cell_send(FRAME_FILE, payload, len);
+    calls_send(FRAME_FILE, payload, len);
 }
 
 /* Gives back the files that the run was asked for, and notes what it left out. */
@@ -239,6 +225,9 @@ static void cell_send_result(struct buf *result)
     struct timespec used;
 
     cell_collect(result);
+    if (permissions_end(result) < 0) {
+        cell_die();
+    }
     if (cell_start.session == SESSION_EVAL &&
         field_add(result, FIELD_SESSION_FILES, files, sizeof(files), NULL) < 0) {
         cell_die();
@@ -246,7 +235,7 @@ static void cell_send_result(struct buf *result)
     /* Asked for by its owner only, the kernel brings the account of a running process up to date;
      * the host would read what was written at the last tick. */
     (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    cell_send(FRAME_RESULT, result->data, result->len);
+    calls_send(FRAME_RESULT, result->data, result->len);
 }
 
 _Noreturn void cell_finish(struct buf *result)
@@ -267,9 +256,17 @@ static void cell_reseed(void)
 {
     uint64_t seed[4];
 
-    if (getrandom(seed, sizeof(seed), 0) != (ssize_t)sizeof(seed) || GUEST.reseed(seed) < 0) {
+    if (syscall(SYS_getrandom, seed, sizeof(seed), 0) != (long)sizeof(seed) ||
+        GUEST.reseed(seed) < 0) {
         cell_failed("random numbers", EIO);
     }
+}
+
+static void cell_init_files(struct files_in *in)
+{
+    memfs_init(&cell_files, &LIMITS_FIRST);
+    cell_files.on_begin = GUEST.furnish;
+    files_in_init(in, &cell_files);
 }
 
 /* What every cell does before it can take a program. */
@@ -281,12 +278,14 @@ static void cell_prepare(const struct cell_spec *spec, struct files_in *in)
     cell_reseed();
     if (!hurry) {
         GUEST.touch();
+        if (spec->scan != 0) {
+            scan_touch();
+        }
     }
     if (spec->profile == PROFILE_POSIX) {
         cell_prepare_tree();
     }
-    memfs_init(&cell_files, &LIMITS_FIRST);
-    files_in_init(in, &cell_files);
+    cell_init_files(in);
 }
 
 /* The program, or what the hostile suite has in the place of it. */
@@ -295,8 +294,15 @@ static void cell_evaluate(struct buf *result)
     const char *report;
     size_t len;
 
+    artifacts_begin();
+    if (permissions_begin(&cell_start, &cell_files) < 0) {
+        cell_die();
+    }
     if (!attack_report(&report, &len)) {
-        GUEST.run(&cell_start, result);
+        if (!scan_program(&cell_start, result)) {
+            GUEST.run(&cell_start, result);
+            scan_done();
+        }
     } else if (field_add_u32(result, FIELD_OUTCOME, OUTCOME_OK, NULL) < 0 ||
                field_add(result, FIELD_VALUE, report, len, NULL) < 0) {
         cell_die();
@@ -312,7 +318,7 @@ static _Noreturn void cell_guest(const struct cell_spec *spec)
     const char *payload;
 
     cell_prepare(spec, &in);
-    cell_send(FRAME_READY, NULL, 0);
+    calls_send(FRAME_READY, NULL, 0);
     payload = cell_receive_start(&in, &len);
     if (start_parse(payload, len, &cell_files, &cell_start, &limits) < 0) {
         cell_die();
@@ -352,6 +358,7 @@ static void member_run(uint32_t len)
     }
     buf_release(&result);
     buf_init(&result, CELL_RESULT_BYTES_MAX);
+    calls_work();
     cell_settle_files(&member_files, &limits, &result);
     cell_evaluate(&result);
     if (cell_start.session != SESSION_EVAL) {
@@ -374,7 +381,7 @@ static void member_go(uint32_t len)
         if (warm == 1) {
             GUEST.touch();
         }
-        cell_send(FRAME_READY, NULL, 0);
+        calls_send(FRAME_READY, NULL, 0);
     }
 }
 
@@ -391,13 +398,17 @@ static void member_branch(uint32_t len, const int *fds, unsigned fds_count)
     if (r != 0) {
         return;
     }
-    r = family_branch(fds, fds_count);
+    errno = GUEST.may_branch != NULL ? GUEST.may_branch() : 0;
+    r = errno == 0 ? family_branch(fds, fds_count) : -1;
+    if (r > 0) {
+        GUEST.branched();
+        return;
+    }
     if (r < 0) {
         refusal[1] = (uint32_t)errno;
-        cell_send(FRAME_UNBORN, refusal, sizeof(refusal));
-    } else if (r > 0) {
-        GUEST.branched();
+        calls_send(FRAME_UNBORN, refusal, sizeof(refusal));
     }
+    family_let_go(fds, fds_count);
 }
 
 /* The life of a member: it rests until the host has something for it. */
@@ -449,14 +460,13 @@ _Noreturn void cell_main(const struct confine_cell_input *in)
         cell_failed(step, sys);
     }
     if (canary) {
-        cell_send(FRAME_CANARY, &proof, sizeof(proof));
+        calls_send(FRAME_CANARY, &proof, sizeof(proof));
         _exit(0);
     }
     cell_spec = in->spec;
     if (in->spec->kind == CELL_ORIGIN) {
-        family_split(cell_failed);
-        memfs_init(&cell_files, &LIMITS_FIRST);
-        files_in_init(&member_files, &cell_files);
+        family_split(in->spec->threads_max > 0, cell_failed);
+        cell_init_files(&member_files);
         GUEST.stay();
         cell_member();
     }

@@ -68,7 +68,7 @@ static int send_born(int listener)
     return sendmsg(FORK_CONTROL_FD, &msg, MSG_NOSIGNAL) == (ssize_t)sizeof(header) ? 0 : -1;
 }
 
-void family_split(void (*failed)(const char *step, int sys))
+void family_split(int threads, void (*failed)(const char *step, int sys))
 {
     int pidfd = -1;
     int listener = -1;
@@ -83,7 +83,7 @@ void family_split(void (*failed)(const char *step, int sys))
         }
         family_reap();
     }
-    if (confine_origin(&listener) < 0) {
+    if (confine_origin(threads, &listener) < 0) {
         failed("origin", errno);
     }
     if (send_born(listener) < 0) {
@@ -149,19 +149,22 @@ static void settle(const int *fds, unsigned fds_count)
     }
 }
 
+void family_let_go(const int *fds, unsigned fds_count)
+{
+    unsigned i;
+
+    for (i = 0; i < fds_count; i++) {
+        (void)close(fds[i]);
+    }
+}
+
 int family_branch(const int *fds, unsigned fds_count)
 {
     pid_t pid = fork_branch();
-    int saved = errno;
-    unsigned i;
 
     if (pid == 0) {
         settle(fds, fds_count);
         return 1;
     }
-    for (i = 0; i < fds_count; i++) {
-        (void)close(fds[i]);
-    }
-    errno = saved;
     return pid < 0 ? -1 : 0;
 }

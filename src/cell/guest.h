@@ -40,7 +40,8 @@ struct guest_start {
     size_t module_count;
     uint32_t language; /* enum vial_language */
     uint32_t tools_count;
-    uint32_t call_bytes_max; /* of the arguments of a call */
+    uint32_t call_bytes_max;    /* of the arguments of a call */
+    uint32_t request_bytes_max; /* of the body of a request to the network; 0: there is none */
     /* enum session_kind. In a session name may be empty; input stays as it was when there is none.
      * Arguments, variables and standard input are those of the first evaluation, and modules add to
      * those that came before: what they point to must live as long as the session, the rest as long
@@ -48,15 +49,32 @@ struct guest_start {
     uint32_t session;
     uint32_t entry_is_main;
     uint32_t function, release, complete; /* see the fields of these names; 0: none */
+    uint32_t scan;                        /* enum scan_mode */
     const char *globals;                  /* a JSON object, or NULL */
     size_t globals_len;
 };
 
+/* What a template is to be good for. */
+struct guest_warmth {
+    int jit;   /* programs may be compiled */
+    int quick; /* it is for one run, soon; else it goes the ways that runs go, for what they need */
+    int stays; /* cells will run several programs, which can be stopped one by one */
+    int data;  /* with the packages for data that the language has */
+};
+
 struct guest_ops {
-    /* Starts the engine and evaluates everything of ours; not quick: also goes the ways that runs
-     * go, so that what they need is compiled; stays: cells will run several programs, which can be
-     * stopped one by one. 0, or -1 with a reason. */
-    int (*warm)(int jit, int quick, int stays, const char **ret_why);
+    /* Libraries that the engine brings along and never calls, as the beginnings of their names, up
+     * to a NULL. */
+    const char *const *unused_libraries;
+
+    /* Starts the engine and evaluates everything of ours. 0, or -1 with a reason. */
+    int (*warm)(const struct guest_warmth *warmth, const char **ret_why);
+
+    /* Puts into a new tree of files what every program finds there; NULL: nothing. 0, or -errno. */
+    int (*furnish)(struct memfs *fs);
+
+    /* May this process be copied now? 0, or an errno; NULL: always. */
+    int (*may_branch)(void);
 
     /* Gives this cell random numbers of its own. 0, or -1. */
     int (*reseed)(const uint64_t seed[4]);
@@ -87,6 +105,9 @@ extern const struct guest_ops GUEST;
 
 /* For the languages: sends output of the guest to the host at once. */
 void cell_output(int stream, const char *bytes, size_t len);
+
+/* For cell/artifacts.c: sends one frame of an artifact. */
+void cell_send_artifact(const char *payload, size_t len);
 
 /* For the languages: ends the run with this result, from wherever it is. Nothing of the guest's
  * runs after this. */

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -291,6 +292,31 @@ static struct memfs_node *make_fixed(
     return node;
 }
 
+int memfs_mount_fixed(struct memfs *fs, const char *path, const struct memfs_served *served)
+{
+    struct memfs_node *dir = fs->root;
+    const struct memfs_entry *e;
+    char name[MEMFS_NAME_MAX + 1];
+    const char *end;
+
+    for (; *path != '\0' && dir != NULL; path = end) {
+        path += strspn(path, "/");
+        end = path + strcspn(path, "/");
+        (void)snprintf(name, sizeof(name), "%.*s", (int)(end - path), path);
+        e = memfs_find(dir, name, strlen(name));
+        dir = e != NULL ? e->node : make_fixed(fs, dir, name, DIR_MODE, MEMFS_READ_ONLY);
+    }
+    if (dir == NULL || dir->dir.served != NULL) {
+        return dir == NULL ? -ENOMEM : -EEXIST;
+    }
+    dir->dir.served = malloc(sizeof(*served));
+    if (dir->dir.served == NULL) {
+        return -ENOMEM;
+    }
+    *dir->dir.served = *served;
+    return 0;
+}
+
 int memfs_begin(struct memfs *fs)
 {
     struct memfs_node *home;
@@ -316,7 +342,7 @@ int memfs_begin(struct memfs *fs)
     }
     fs->cwd = fs->work;
     fs->cwd->refs++;
-    return 0;
+    return fs->on_begin != NULL ? fs->on_begin(fs) : 0;
 }
 
 /* Removes everything beneath the root: down to a directory that has none in it, and up again. */
@@ -349,10 +375,12 @@ static void remove_all(struct memfs *fs)
 void memfs_release(struct memfs *fs)
 {
     const struct memfs_limits limits = fs->limits;
+    int (*on_begin)(struct memfs *) = fs->on_begin;
+    int (*judge)(struct memfs *, unsigned, const char *, int) = fs->judge;
     uint32_t i;
 
-    for (i = 0; i < fs->opens_capacity; i++) {
-        (void)memfs_close(fs, (int)(MEMFS_FD_FIRST + i));
+    for (i = 0; i < fs->fds_capacity; i++) {
+        (void)memfs_close(fs, (int)i);
     }
     if (fs->cwd != NULL) {
         memfs_node_unref(fs, fs->cwd);
@@ -362,6 +390,8 @@ void memfs_release(struct memfs *fs)
         node_free(fs, fs->root);
     }
     free(fs->cwd_served);
-    free(fs->opens);
+    free(fs->fds);
     memfs_init(fs, &limits);
+    fs->on_begin = on_begin;
+    fs->judge = judge;
 }

@@ -27,8 +27,17 @@ enum {
     MEMFS_MOUNTS_MAX = 64 /* directories that somebody else serves; a run has a few */
 };
 
+/* What memfs.judge is asked about; names are made, changed and removed by MEMFS_ASK_WRITE. To look
+ * is to read what is known about a file, and not what is in it. */
+enum memfs_ask {
+    MEMFS_ASK_READ = 1,
+    MEMFS_ASK_WRITE = 2,
+    MEMFS_ASK_ENTER = 4,
+    MEMFS_ASK_LOOK = 8,
+};
+
 struct memfs_node;
-struct memfs_open;
+struct memfs_fd;
 
 struct memfs_limits {
     uint64_t bytes_max; /* of all files together, in pages; also the largest single file */
@@ -42,15 +51,20 @@ struct memfs {
     struct memfs_node *work; /* /home/vial */
     struct memfs_node *tmp;  /* the link */
     struct memfs_node *cwd;
-    char *cwd_served; /* where in what is served it is, when cwd is such a directory; owned */
-    struct memfs_open *opens; /* by descriptor - MEMFS_FD_FIRST; owned */
-    uint32_t opens_capacity;
+    char *cwd_served;     /* where in what is served it is, when cwd is such a directory; owned */
+    struct memfs_fd *fds; /* by descriptor; owned */
+    uint32_t fds_capacity;
     uint32_t files_count;
     uint32_t mounts_count;
     uint64_t pages_count; /* that contents take */
     uint64_t ino_last;
     uint32_t umask;
     uint32_t tmp_made;
+    int (*on_begin)(struct memfs *fs); /* puts more into a tree that was just made; may be NULL */
+    /* Asked before each operation, when there is something to ask about: may that be done with the
+     * file of this absolute path? 0 or -errno. A quiet question is not told to anybody. */
+    int (*judge)(struct memfs *fs, unsigned asked, const char *path, int quiet);
+    char denied_by[256]; /* who refused last; empty: nobody, or it was told */
 };
 
 /* Nothing can fail: this makes no file yet. */
@@ -74,6 +88,53 @@ int memfs_fstat(struct memfs *fs, int fd, struct stat *ret);
 int memfs_fchmod(struct memfs *fs, int fd, uint32_t mode);
 int memfs_futimens(struct memfs *fs, int fd, const struct timespec times[2]);
 int memfs_fsync(struct memfs *fs, int fd);
+int64_t memfs_lseek(struct memfs *fs, int fd, int64_t offset, int whence);
+
+/* Takes the room of what is still a hole, and makes the file so long. */
+int memfs_fallocate(struct memfs *fs, int fd, int64_t offset, int64_t len);
+
+/* Another descriptor for what is open: both are at the same place in the file. The lowest free one
+ * that is not below least, or this one, which is closed before; of the first MEMFS_FD_FIRST it may
+ * be one of the three standard ones. */
+int memfs_dup(struct memfs *fs, int fd, int least);
+int memfs_dup2(struct memfs *fs, int fd, int to);
+
+/* The flags that it was opened with; of those that are set, only O_APPEND, O_NOATIME and O_NONBLOCK
+ * count. */
+int memfs_get_flags(struct memfs *fs, int fd);
+int memfs_set_flags(struct memfs *fs, int fd, int flags);
+
+/* A bit of the descriptor itself that programs set and ask for. */
+int memfs_get_cloexec(struct memfs *fs, int fd);
+int memfs_set_cloexec(struct memfs *fs, int fd, int is_set);
+
+/* Descriptors of something that is no file here, and that the caller knows by a number from 0 on:
+ * nothing but closing and duplicating can be done with them. fd is one of the three standard ones,
+ * or -1 for the lowest free one. */
+int memfs_open_stream(struct memfs *fs, int fd, int stream, int flags);
+int memfs_stream_of(struct memfs *fs, int fd); /* its number; -1 for a file, or nothing */
+
+/* ---- directories that are open ---- */
+
+/* Where relative paths began before. */
+struct memfs_at {
+    struct memfs_node *cwd;
+    char *cwd_served;
+};
+
+/* Relative paths begin at this directory until memfs_at_end. In between no directory is entered and
+ * no descriptor closed. */
+int memfs_at_begin(struct memfs *fs, int fd, struct memfs_at *ret_before);
+void memfs_at_end(struct memfs *fs, const struct memfs_at *before);
+
+int memfs_fchdir(struct memfs *fs, int fd);
+int memfs_fd_path(struct memfs *fs, int fd, char path[PATH_MAX]); /* of a directory */
+
+/* What stat says is the number of a name in the working directory, without asking who serves it; 0:
+ * there is no such name. */
+uint64_t memfs_ino_of(struct memfs *fs, const char *name);
+
+/* ---- copying ---- */
 
 /* Copies the bytes and the permissions of a file; onto itself it does nothing. */
 int memfs_copy(struct memfs *fs, const char *from, const char *to, int exclusive);
@@ -134,5 +195,8 @@ struct memfs_served {
 /* Makes a directory beneath /home/vial, with those above it, in which all is read-only and comes
  * from served. The name is relative, as base/name.h has it. -EEXIST when something is there. */
 int memfs_mount(struct memfs *fs, const char *name, const struct memfs_served *served);
+
+/* The same anywhere, at an absolute path, for what is not the guest's: it counts as no file. */
+int memfs_mount_fixed(struct memfs *fs, const char *path, const struct memfs_served *served);
 
 #endif

@@ -4,57 +4,63 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cell/memfs_tree.h"
 
 enum {
-    OPENS_FIRST = 8,
+    FDS_FIRST = 16,
     DAY_S = 24 * 60 * 60,
     /* Ways to open that nobody could make use of here. */
     FLAGS_REFUSED = O_PATH | (O_TMPFILE & ~O_DIRECTORY),
 };
 
-struct memfs_open {
-    struct memfs_node *node; /* referred to; NULL: the descriptor is free */
-    char *served;            /* where in what is served it is; owned; NULL: the node itself */
-    uint64_t at;
-    int flags;
-};
-
-static struct memfs_open *find_open(struct memfs *fs, int fd)
+struct memfs_open *memfs_find_open(struct memfs *fs, int fd)
 {
-    struct memfs_open *o;
-
-    if (fd < MEMFS_FD_FIRST || (uint32_t)(fd - MEMFS_FD_FIRST) >= fs->opens_capacity) {
-        return NULL;
-    }
-    o = &fs->opens[fd - MEMFS_FD_FIRST];
-    return o->node != NULL ? o : NULL;
+    return fd >= 0 && (uint32_t)fd < fs->fds_capacity ? fs->fds[fd].open : NULL;
 }
 
-/* The lowest free descriptor, or -errno. */
-static int free_fd(struct memfs *fs)
+struct memfs_open *memfs_find_file(struct memfs *fs, int fd)
 {
-    uint32_t max = fs->limits.open_max > MEMFS_FD_FIRST ? fs->limits.open_max - MEMFS_FD_FIRST : 0;
-    uint32_t i, capacity;
-    struct memfs_open *grown;
+    struct memfs_open *o = memfs_find_open(fs, fd);
 
-    for (i = 0; i < fs->opens_capacity && fs->opens[i].node != NULL; i++) {
+    return o != NULL && o->node != NULL ? o : NULL;
+}
+
+/* Makes the table long enough. */
+static int reach_fd(struct memfs *fs, uint32_t fd)
+{
+    uint32_t capacity = fs->fds_capacity != 0 ? 2 * fs->fds_capacity : FDS_FIRST;
+    struct memfs_fd *grown;
+
+    if (fd < fs->fds_capacity) {
+        return 0;
     }
-    if (i >= max) {
+    capacity = fd < capacity ? capacity : fd + 1; /* cannot wrap: fd is below open_max */
+    grown = realloc(fs->fds, capacity * sizeof(*grown));
+    if (grown == NULL) {
+        return -ENOMEM;
+    }
+    memset(grown + fs->fds_capacity, 0, (capacity - fs->fds_capacity) * sizeof(*grown));
+    fs->fds = grown;
+    fs->fds_capacity = capacity;
+    return 0;
+}
+
+int memfs_free_fd(struct memfs *fs, int least)
+{
+    uint32_t fd = (uint32_t)least;
+    int r;
+
+    assert(least >= 0);
+    while (fd < fs->fds_capacity && fs->fds[fd].open != NULL) {
+        fd++;
+    }
+    if (fd >= fs->limits.open_max) {
         return -EMFILE;
     }
-    if (i == fs->opens_capacity) {
-        capacity = i == 0 ? OPENS_FIRST : 2 * i;
-        grown = realloc(fs->opens, capacity * sizeof(*grown));
-        if (grown == NULL) {
-            return -ENOMEM;
-        }
-        memset(grown + i, 0, (capacity - i) * sizeof(*grown));
-        fs->opens = grown;
-        fs->opens_capacity = capacity;
-    }
-    return MEMFS_FD_FIRST + (int)i;
+    r = reach_fd(fs, fd);
+    return r < 0 ? r : (int)fd;
 }
 
 static int reads(int flags)
@@ -132,6 +138,13 @@ static int check_served(const struct memfs_place *place, int flags)
     return (st.st_mode & 0400) != 0 ? 0 : -EACCES;
 }
 
+/* What is to be done with a file that is opened like this. */
+static unsigned asked_by(int flags)
+{
+    return (reads(flags) ? MEMFS_ASK_READ : 0U) |
+           (writes(flags) || (flags & (O_TRUNC | O_CREAT)) != 0 ? MEMFS_ASK_WRITE : 0U);
+}
+
 /* Finds or makes what a path names. */
 static int open_place(
     struct memfs *fs, const char *path, int flags, uint32_t mode, struct memfs_place *place)
@@ -140,6 +153,7 @@ static int open_place(
     int follows = (flags & O_NOFOLLOW) == 0 && !(creates && (flags & O_EXCL) != 0);
     int r = memfs_resolve(fs, path, follows ? MEMFS_FOLLOW : MEMFS_NO_FOLLOW, place);
 
+    r = r < 0 ? r : memfs_ask(fs, place, asked_by(flags), 0);
     if (r < 0) {
         return r;
     }
@@ -167,43 +181,52 @@ int memfs_open(struct memfs *fs, const char *path, int flags, uint32_t mode)
 {
     struct memfs_place place;
     struct memfs_open *o;
-    char *served = NULL;
     int fd;
     int r = check_flags(flags);
 
     if (r < 0) {
         return r;
     }
-    fd = free_fd(fs); /* before anything is made or truncated */
-    r = fd < 0 ? fd : open_place(fs, path, flags, mode, &place);
+    fd = memfs_free_fd(fs, MEMFS_FD_FIRST); /* before anything is made or truncated */
+    o = fd >= 0 ? calloc(1, sizeof(*o)) : NULL;
+    if (o == NULL) {
+        return fd < 0 ? fd : -ENOMEM;
+    }
+    r = open_place(fs, path, flags, mode, &place);
+    if (r == 0 && place.is_served) {
+        o->served = strdup(place.served);
+        r = o->served != NULL ? 0 : -ENOMEM;
+    }
     if (r < 0) {
+        free(o);
         return r;
     }
-    if (place.is_served) {
-        served = strdup(place.served);
-        if (served == NULL) {
-            return -ENOMEM;
-        }
-    }
     assert(place.node != NULL);
-    o = &fs->opens[fd - MEMFS_FD_FIRST];
-    *o = (struct memfs_open){.node = place.node, .served = served, .flags = flags};
+    o->node = place.node;
     o->node->refs++;
+    o->fds_count = 1;
+    o->flags = flags;
+    o->is_read_only = !writes(flags) && memfs_ask(fs, &place, MEMFS_ASK_WRITE, 1) < 0;
+    fs->fds[fd] = (struct memfs_fd){.open = o};
     return fd;
 }
 
 int memfs_close(struct memfs *fs, int fd)
 {
-    struct memfs_open *o = find_open(fs, fd);
-    struct memfs_node *node;
+    struct memfs_open *o = memfs_find_open(fs, fd);
 
     if (o == NULL) {
         return -EBADF;
     }
-    node = o->node;
+    fs->fds[fd] = (struct memfs_fd){.open = NULL};
+    if (--o->fds_count > 0) {
+        return 0;
+    }
+    if (o->node != NULL) {
+        memfs_node_unref(fs, o->node);
+    }
     free(o->served);
-    *o = (struct memfs_open){.node = NULL};
-    memfs_node_unref(fs, node);
+    free(o);
     return 0;
 }
 
@@ -223,7 +246,7 @@ static void touch_atime(struct memfs_node *node)
 
 int64_t memfs_read(struct memfs *fs, int fd, char *bytes, size_t len, int64_t offset)
 {
-    struct memfs_open *o = find_open(fs, fd);
+    struct memfs_open *o = memfs_find_file(fs, fd);
     uint64_t at;
     int64_t n;
 
@@ -252,7 +275,7 @@ int64_t memfs_read(struct memfs *fs, int fd, char *bytes, size_t len, int64_t of
 
 int64_t memfs_write(struct memfs *fs, int fd, const char *bytes, size_t len, int64_t offset)
 {
-    struct memfs_open *o = find_open(fs, fd);
+    struct memfs_open *o = memfs_find_file(fs, fd);
     uint64_t at;
     int64_t n;
 
@@ -276,7 +299,7 @@ int64_t memfs_write(struct memfs *fs, int fd, const char *bytes, size_t len, int
 
 int memfs_ftruncate(struct memfs *fs, int fd, int64_t size)
 {
-    struct memfs_open *o = find_open(fs, fd);
+    struct memfs_open *o = memfs_find_file(fs, fd);
     int r;
 
     if (o == NULL) {
@@ -294,7 +317,7 @@ int memfs_ftruncate(struct memfs *fs, int fd, int64_t size)
 
 int memfs_fstat(struct memfs *fs, int fd, struct stat *ret)
 {
-    const struct memfs_open *o = find_open(fs, fd);
+    const struct memfs_open *o = memfs_find_file(fs, fd);
 
     if (o == NULL) {
         return -EBADF;
@@ -308,21 +331,135 @@ int memfs_fstat(struct memfs *fs, int fd, struct stat *ret)
 
 int memfs_fchmod(struct memfs *fs, int fd, uint32_t mode)
 {
-    const struct memfs_open *o = find_open(fs, fd);
+    const struct memfs_open *o = memfs_find_file(fs, fd);
 
-    return o == NULL ? -EBADF : o->served != NULL ? -EROFS : memfs_node_chmod(o->node, mode);
+    return o == NULL           ? -EBADF
+           : o->served != NULL ? -EROFS
+           : o->is_read_only   ? -EACCES
+                               : memfs_node_chmod(o->node, mode);
 }
 
 int memfs_futimens(struct memfs *fs, int fd, const struct timespec times[2])
 {
-    const struct memfs_open *o = find_open(fs, fd);
+    const struct memfs_open *o = memfs_find_file(fs, fd);
 
-    return o == NULL ? -EBADF : o->served != NULL ? -EROFS : memfs_node_utimens(o->node, times);
+    return o == NULL           ? -EBADF
+           : o->served != NULL ? -EROFS
+           : o->is_read_only   ? -EACCES
+                               : memfs_node_utimens(o->node, times);
 }
 
 int memfs_fsync(struct memfs *fs, int fd)
 {
-    return find_open(fs, fd) == NULL ? -EBADF : 0; /* memory is as safe as it gets */
+    return memfs_find_file(fs, fd) == NULL ? -EBADF : 0; /* memory is as safe as it gets */
+}
+
+/* The first byte from at on that is in a hole, or that is in none; what is behind the end is one.
+ */
+static uint64_t seek_hole(const struct memfs_data *data, uint64_t at, int hole)
+{
+    const struct memfs_chunk *c;
+    uint64_t begin;
+    size_t i;
+
+    for (i = (size_t)(at / MEMFS_CHUNK); i < data->chunks_count && at < data->size; i++) {
+        c = &data->chunks[i];
+        begin = (uint64_t)i * MEMFS_CHUNK;
+        at = at > begin ? at : begin;
+        if (!hole && at < begin + c->used) {
+            return at;
+        }
+        at = hole && at < begin + c->used ? begin + c->used : at;
+        if (hole && c->used < MEMFS_CHUNK) {
+            return at < data->size ? at : data->size;
+        }
+    }
+    return hole && at < data->size ? at : data->size;
+}
+
+/* Where the next data or hole is, or -errno. */
+static int64_t seek_kind(const struct memfs_open *o, uint64_t size, int64_t offset, int whence)
+{
+    uint64_t at;
+
+    if (offset < 0 || (uint64_t)offset >= size) {
+        return -ENXIO;
+    }
+    if (o->served != NULL || !S_ISREG(o->node->mode)) {
+        return whence == SEEK_DATA ? offset : (int64_t)size;
+    }
+    at = seek_hole(&o->node->data, (uint64_t)offset, whence == SEEK_HOLE);
+    return whence == SEEK_DATA && at >= size ? -ENXIO : (int64_t)at;
+}
+
+int64_t memfs_lseek(struct memfs *fs, int fd, int64_t offset, int whence)
+{
+    struct memfs_open *o = memfs_find_file(fs, fd);
+    struct stat st = {0};
+    int64_t base = 0;
+    int r = o == NULL ? -EBADF : 0;
+
+    if (r == 0 && whence != SEEK_SET && whence != SEEK_CUR) { /* who serves it is asked then only */
+        r = memfs_fstat(fs, fd, &st);
+    }
+    if (r < 0) {
+        return r;
+    }
+    if (whence == SEEK_DATA || whence == SEEK_HOLE) {
+        base = seek_kind(o, (uint64_t)st.st_size, offset, whence);
+        offset = 0;
+    } else if (whence == SEEK_CUR || whence == SEEK_END) {
+        base = whence == SEEK_CUR ? (int64_t)o->at : st.st_size;
+    } else if (whence != SEEK_SET) {
+        return -EINVAL;
+    }
+    if (base < 0) {
+        return base;
+    }
+    if (offset > INT64_MAX - base || base + offset < 0) {
+        return offset < 0 ? -EINVAL : -EOVERFLOW;
+    }
+    o->at = (uint64_t)(base + offset);
+    return base + offset;
+}
+
+/* Writing what is there already takes the room that a hole has not. */
+static int fill_holes(struct memfs *fs, struct memfs_data *data, uint64_t at, uint64_t end)
+{
+    static char piece[MEMFS_CHUNK];
+    size_t len, there;
+    int64_t n;
+
+    while (at < end) {
+        len = end - at < sizeof(piece) ? (size_t)(end - at) : sizeof(piece);
+        there = memfs_data_read(data, piece, len, at);
+        memset(piece + there, 0, len - there);
+        n = memfs_data_write(fs, data, piece, len, at);
+        if (n <= 0) {
+            return n < 0 ? (int)n : -ENOSPC;
+        }
+        at += (uint64_t)n;
+    }
+    return 0;
+}
+
+int memfs_fallocate(struct memfs *fs, int fd, int64_t offset, int64_t len)
+{
+    struct memfs_open *o = memfs_find_file(fs, fd);
+    int r;
+
+    if (o == NULL || !writes(o->flags)) {
+        return -EBADF;
+    }
+    if (offset < 0 || len <= 0) {
+        return -EINVAL;
+    }
+    if (len > INT64_MAX - offset || (uint64_t)(offset + len) > fs->limits.bytes_max) {
+        return -EFBIG;
+    }
+    r = fill_holes(fs, &o->node->data, (uint64_t)offset, (uint64_t)(offset + len));
+    o->node->mtime = o->node->ctime = memfs_now();
+    return r;
 }
 
 /* ---- copying ---- */
@@ -348,7 +485,7 @@ static int copy_served(struct memfs *fs, int from, int to)
 /* Copies what is open, with its permissions; but copies of what is served can be written to. */
 static int copy_open(struct memfs *fs, int from, int to, uint32_t mode)
 {
-    const struct memfs_open *source = find_open(fs, from), *target = find_open(fs, to);
+    const struct memfs_open *source = memfs_find_file(fs, from), *target = memfs_find_file(fs, to);
     int r;
 
     assert(source != NULL && target != NULL);
@@ -358,9 +495,20 @@ static int copy_open(struct memfs *fs, int from, int to, uint32_t mode)
     return r < 0 ? r : memfs_node_chmod(target->node, mode | (source->served != NULL ? 0200U : 0));
 }
 
+/* Does the path lead to what is open? */
+static int is_same(struct memfs *fs, int fd, const char *path)
+{
+    const struct memfs_open *o = memfs_find_file(fs, fd);
+    struct memfs_place place;
+
+    return o != NULL && o->served == NULL &&
+           memfs_resolve_node(fs, path, MEMFS_FOLLOW, 0, &place) == 0 && !place.is_served &&
+           place.node == o->node;
+}
+
 int memfs_copy(struct memfs *fs, const char *from_path, const char *to_path, int exclusive)
 {
-    struct stat a, b;
+    struct stat a;
     int from = memfs_open(fs, from_path, O_RDONLY, 0);
     int to = -1;
     int r = from < 0 ? from : memfs_fstat(fs, from, &a);
@@ -368,7 +516,7 @@ int memfs_copy(struct memfs *fs, const char *from_path, const char *to_path, int
     if (r == 0 && S_ISDIR(a.st_mode)) {
         r = -EISDIR;
     }
-    if (r == 0 && (exclusive || memfs_stat(fs, to_path, &b) < 0 || a.st_ino != b.st_ino)) {
+    if (r == 0 && (exclusive || !is_same(fs, from, to_path))) {
         to = memfs_open(
             fs, to_path, O_WRONLY | O_CREAT | (exclusive ? O_EXCL : O_TRUNC), a.st_mode & 0777);
         r = to < 0 ? to : copy_open(fs, from, to, a.st_mode & 0777);

@@ -231,11 +231,30 @@ int memfs_resolve(
     return r;
 }
 
-int memfs_resolve_node(
-    struct memfs *fs, const char *path, enum memfs_follow follow, struct memfs_place *ret)
+int memfs_ask(struct memfs *fs, const struct memfs_place *place, unsigned asked, int quiet)
+{
+    char path[PATH_MAX];
+    int r;
+
+    if (fs->judge == NULL || asked == 0) {
+        return 0;
+    }
+    if (place->is_served) {
+        r = memfs_path_of(fs, place->node, place->served, path);
+    } else if (place->last == MEMFS_LAST_NAME) {
+        r = memfs_path_of(fs, place->dir, place->name, path);
+    } else {
+        r = memfs_path_of(fs, place->node, NULL, path);
+    }
+    return r < 0 ? r : fs->judge(fs, asked, path, quiet);
+}
+
+int memfs_resolve_node(struct memfs *fs, const char *path, enum memfs_follow follow, unsigned asked,
+    struct memfs_place *ret)
 {
     int r = memfs_resolve(fs, path, follow, ret);
 
+    r = r < 0 ? r : memfs_ask(fs, ret, asked, 0);
     if (r < 0) {
         return r;
     }
@@ -285,7 +304,7 @@ int memfs_realpath(struct memfs *fs, const char *path, char resolved[PATH_MAX])
 {
     struct memfs_place place;
     struct stat st;
-    int r = memfs_resolve_node(fs, path, MEMFS_FOLLOW, &place);
+    int r = memfs_resolve_node(fs, path, MEMFS_FOLLOW, MEMFS_ASK_LOOK, &place);
 
     if (r < 0) {
         return r;
@@ -325,7 +344,7 @@ int memfs_chdir(struct memfs *fs, const char *path)
 {
     struct memfs_place place;
     struct stat st;
-    int r = memfs_resolve_node(fs, path, MEMFS_FOLLOW, &place);
+    int r = memfs_resolve_node(fs, path, MEMFS_FOLLOW, MEMFS_ASK_ENTER, &place);
 
     if (r < 0) {
         return r;

@@ -22,6 +22,11 @@ static uint64_t ino_of(uint64_t mount, const char *path)
     return 1ULL << 52 | hash >> 12;
 }
 
+uint64_t memfs_served_ino(const struct memfs_node *node, const char *path)
+{
+    return path[0] != '\0' ? ino_of(node->ino, path) : node->ino;
+}
+
 int memfs_served_stat(const struct memfs_node *node, const char *path, struct stat *ret)
 {
     const struct memfs_served *served = node->dir.served;
@@ -40,9 +45,7 @@ int memfs_served_stat(const struct memfs_node *node, const char *path, struct st
     ret->st_size = (off_t)(st.size < INT64_MAX ? st.size : INT64_MAX);
     ret->st_blocks = ret->st_size / 512 + (ret->st_size % 512 != 0);
     ret->st_atim = ret->st_mtim = ret->st_ctim = st.mtime;
-    if (path[0] != '\0') {
-        ret->st_ino = ino_of(node->ino, path);
-    }
+    ret->st_ino = memfs_served_ino(node, path);
     return 0;
 }
 

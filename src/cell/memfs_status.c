@@ -52,7 +52,7 @@ static int stat_place(const struct memfs_place *place, struct stat *ret)
 int memfs_stat(struct memfs *fs, const char *path, struct stat *ret)
 {
     struct memfs_place place;
-    int r = memfs_resolve_node(fs, path, MEMFS_FOLLOW, &place);
+    int r = memfs_resolve_node(fs, path, MEMFS_FOLLOW, MEMFS_ASK_LOOK, &place);
 
     return r < 0 ? r : stat_place(&place, ret);
 }
@@ -60,7 +60,7 @@ int memfs_stat(struct memfs *fs, const char *path, struct stat *ret)
 int memfs_lstat(struct memfs *fs, const char *path, struct stat *ret)
 {
     struct memfs_place place;
-    int r = memfs_resolve_node(fs, path, MEMFS_NO_FOLLOW, &place);
+    int r = memfs_resolve_node(fs, path, MEMFS_NO_FOLLOW, MEMFS_ASK_LOOK, &place);
 
     return r < 0 ? r : stat_place(&place, ret);
 }
@@ -90,7 +90,7 @@ int memfs_access(struct memfs *fs, const char *path, int mode)
 {
     struct memfs_place place;
     struct stat st;
-    int r = memfs_resolve_node(fs, path, MEMFS_FOLLOW, &place);
+    int r = memfs_resolve_node(fs, path, MEMFS_FOLLOW, MEMFS_ASK_LOOK, &place);
 
     r = r < 0 ? r : stat_place(&place, &st);
     if (r < 0 || mode == F_OK) {
@@ -98,6 +98,9 @@ int memfs_access(struct memfs *fs, const char *path, int mode)
     }
     if ((mode & W_OK) != 0 && (place.is_served || (place.node->flags & MEMFS_READ_ONLY) != 0)) {
         return -EROFS;
+    }
+    if ((mode & W_OK) != 0 && memfs_ask(fs, &place, MEMFS_ASK_WRITE, 1) < 0) {
+        return -EACCES;
     }
     return (st.st_mode >> 6 & (uint32_t)mode) == (uint32_t)mode ? 0 : -EACCES;
 }
@@ -118,7 +121,7 @@ static int resolve_own(
 {
     struct memfs_place place;
     struct stat st;
-    int r = memfs_resolve_node(fs, path, follow, &place);
+    int r = memfs_resolve_node(fs, path, follow, MEMFS_ASK_WRITE, &place);
 
     if (r == 0 && place.is_served) {
         r = memfs_served_stat(place.node, place.served, &st);
@@ -206,7 +209,7 @@ int memfs_readlink(struct memfs *fs, const char *path, char target[PATH_MAX])
 {
     struct memfs_place place;
     struct stat st;
-    int r = memfs_resolve_node(fs, path, MEMFS_NO_FOLLOW, &place);
+    int r = memfs_resolve_node(fs, path, MEMFS_NO_FOLLOW, MEMFS_ASK_READ, &place);
 
     r = r < 0 ? r : stat_place(&place, &st);
     if (r < 0) {
@@ -223,7 +226,7 @@ int memfs_list(struct memfs *fs, const char *path, memfs_entry_fn fn, void *user
 {
     struct memfs_place place;
     const struct memfs_entry *e;
-    int r = memfs_resolve_node(fs, path, MEMFS_FOLLOW, &place);
+    int r = memfs_resolve_node(fs, path, MEMFS_FOLLOW, MEMFS_ASK_READ, &place);
 
     if (r < 0) {
         return r;

@@ -156,9 +156,13 @@ enum memfs_follow {
 int memfs_resolve(
     struct memfs *fs, const char *path, enum memfs_follow follow, struct memfs_place *ret);
 
-/* The same for something that must exist. What is served is not looked at. */
-int memfs_resolve_node(
-    struct memfs *fs, const char *path, enum memfs_follow follow, struct memfs_place *ret);
+/* The same for something that must exist, and with which that may be done (enum memfs_ask; 0: it is
+ * not asked). What is served is not looked at. */
+int memfs_resolve_node(struct memfs *fs, const char *path, enum memfs_follow follow, unsigned asked,
+    struct memfs_place *ret);
+
+/* May that be done there? 0 or -errno. */
+int memfs_ask(struct memfs *fs, const struct memfs_place *place, unsigned asked, int quiet);
 
 /* The path of a directory, and of a name in it unless that is NULL. */
 int memfs_path_of(
@@ -177,8 +181,36 @@ void memfs_node_stat(const struct memfs_node *node, struct stat *ret);
 int memfs_node_chmod(struct memfs_node *node, uint32_t mode);
 int memfs_node_utimens(struct memfs_node *node, const struct timespec times[2]);
 
+/* ---- memfs_open.c ---- */
+
+/* What is open. Descriptors that were duplicated have one in common. */
+struct memfs_open {
+    struct memfs_node *node; /* referred to; NULL: a stream */
+    char *served;            /* where in what is served it is; owned; NULL: the node itself */
+    uint64_t at;
+    uint32_t fds_count; /* that stand for it */
+    int stream;
+    int flags;
+    int is_read_only; /* rules say that it may not be written to */
+};
+
+struct memfs_fd {
+    struct memfs_open *open; /* NULL: the descriptor is free */
+    int cloexec;
+};
+
+/* NULL: it is not open. */
+struct memfs_open *memfs_find_open(struct memfs *fs, int fd);
+
+/* The same, and not for streams. */
+struct memfs_open *memfs_find_file(struct memfs *fs, int fd);
+
+/* The lowest free descriptor that is not below least, with room for it in the table; or -errno. */
+int memfs_free_fd(struct memfs *fs, int least);
+
 /* ---- memfs_served.c ---- */
 
+uint64_t memfs_served_ino(const struct memfs_node *node, const char *path);
 int memfs_served_stat(const struct memfs_node *node, const char *path, struct stat *ret);
 int memfs_served_list(
     const struct memfs_node *node, const char *path, memfs_entry_fn fn, void *user);

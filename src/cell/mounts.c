@@ -10,6 +10,7 @@
 #include "cell/calls.h"
 #include "wire/field.h"
 #include "wire/frame.h"
+#include "wire/library.h"
 #include "wire/look.h"
 
 static uintptr_t numbers[MEMFS_MOUNTS_MAX]; /* what the functions below are given */
@@ -32,7 +33,7 @@ static int ask(
         return -ENAMETOOLONG;
     }
     memcpy(question.path, path, path_len);
-    if (!calls_wait_for(calls_add(LOOK_TOOL, CALL_CBOR, (const char *)&question,
+    if (!calls_wait_for(calls_add_claimed(LOOK_TOOL, CALL_CBOR, (const char *)&question,
                             sizeof(question.look) + path_len),
             ret)) {
         return -EINTR;
@@ -127,6 +128,21 @@ static int served_list(void *user, const char *path, memfs_entry_fn fn, void *fn
         }
         offset += (uint64_t)count;
     }
+}
+
+int mounts_make_library(struct memfs *fs, const char *const *paths, unsigned count)
+{
+    static uintptr_t library_numbers[LIBRARY_DATA_COUNT];
+    struct memfs_served served = {.list = served_list, .stat = served_stat, .read = served_read};
+    unsigned i;
+    int r = 0;
+
+    for (i = 0; i < count && i < LIBRARY_DATA_COUNT && r == 0; i++) {
+        library_numbers[i] = LIBRARY_MOUNT_FIRST + i;
+        served.user = &library_numbers[i];
+        r = memfs_mount_fixed(fs, paths[i], &served);
+    }
+    return r;
 }
 
 int mounts_make(struct memfs *fs, const struct guest_start *start)

@@ -9,4 +9,7 @@
 /* Makes the directories that the start message names. 0, or -errno. */
 int mounts_make(struct memfs *fs, const struct guest_start *start);
 
+/* Makes the first count directories of a library (wire/library.h). 0, or -errno. */
+int mounts_make_library(struct memfs *fs, const char *const *paths, unsigned count);
+
 #endif

@@ -42,12 +42,6 @@ enum {
     LIBRARIES_MAX = 64,
 };
 
-/* Needed by libgio and libsystemd, which the engine's package links for interfaces that we never
- * call. */
-static const char *const UNUSED[] = {"libgio-2.0.", "libgmodule-2.0.", "libgobject-2.0.", "libffi.",
-    "libmount.", "libblkid.", "libselinux.", "libpcre2-8.", "libsystemd.", "libgcrypt.",
-    "libgpg-error.", "liblzma.", "libzstd.", "liblz4.", "libcap.", "libz."};
-
 /* Bits of an entry of /proc/PID/pagemap. */
 static const uint64_t PRESENT = 1ULL << 63, OF_FILE = 1ULL << 61, EXCLUSIVE = 1ULL << 56;
 
@@ -74,16 +68,16 @@ static struct pages by_modules; /* written to by a run with modules */
 struct libraries {
     struct range items[LIBRARIES_MAX];
     unsigned count;
+    const char *const *names;
 };
 
-static int is_unused(const char *path)
+static int is_unused(const char *path, const char *const *names)
 {
     const char *name = strrchr(path, '/');
-    size_t i;
 
     name = name != NULL ? name + 1 : path;
-    for (i = 0; i < sizeof(UNUSED) / sizeof(UNUSED[0]); i++) {
-        if (strncmp(name, UNUSED[i], strlen(UNUSED[i])) == 0) {
+    for (; *names != NULL; names++) {
+        if (strncmp(name, *names, strlen(*names)) == 0) {
             return 1;
         }
     }
@@ -97,7 +91,8 @@ static int note_library(struct dl_phdr_info *info, size_t size, void *user)
     int i;
 
     (void)size;
-    if (info->dlpi_name == NULL || !is_unused(info->dlpi_name) || found->count == LIBRARIES_MAX) {
+    if (info->dlpi_name == NULL || !is_unused(info->dlpi_name, found->names) ||
+        found->count == LIBRARIES_MAX) {
         return 0;
     }
     for (i = 0; i < info->dlpi_phnum; i++) {
@@ -116,9 +111,9 @@ static int note_library(struct dl_phdr_info *info, size_t size, void *user)
     return 0;
 }
 
-static void unmap_unused(void)
+static void unmap_unused(const char *const *names)
 {
-    struct libraries found = {.count = 0};
+    struct libraries found = {.names = names};
     unsigned i;
 
     (void)dl_iterate_phdr(note_library, &found);
@@ -339,7 +334,7 @@ void slim_template(const struct guest_ops *ops)
     /* The engine asks for a backtrace when an exception reaches C. For the first one libc loads a
      * library and goes through all others for that: it must not find them gone. */
     (void)backtrace(&frame, 1);
-    unmap_unused();
+    unmap_unused(ops->unused_libraries);
     ops->touch(); /* finds the code that runs use */
     each_mapping(enlarge_one, NULL);
     each_mapping(share_one, NULL);

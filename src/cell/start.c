@@ -19,11 +19,13 @@ static const struct {
     {FIELD_KIND, offsetof(struct guest_start, kind)},
     {FIELD_LANGUAGE, offsetof(struct guest_start, language)},
     {FIELD_CALL_BYTES_MAX, offsetof(struct guest_start, call_bytes_max)},
+    {FIELD_NET, offsetof(struct guest_start, request_bytes_max)},
     {FIELD_SESSION, offsetof(struct guest_start, session)},
     {FIELD_ENTRY_MAIN, offsetof(struct guest_start, entry_is_main)},
     {FIELD_FUNCTION, offsetof(struct guest_start, function)},
     {FIELD_RELEASE, offsetof(struct guest_start, release)},
     {FIELD_COMPLETE, offsetof(struct guest_start, complete)},
+    {FIELD_SCAN, offsetof(struct guest_start, scan)},
 };
 
 /* 1 when it is one of these, 0 when not, -1 when it is malformed. */
@@ -122,11 +124,21 @@ static int take_field(const struct field *f, struct memfs *files, struct guest_s
     case FIELD_TOOL:
         start->tools_count++;
         return 0;
+    case FIELD_ALLOWED_IMPORT:
+    case FIELD_CLOCK:
+    case FIELD_CWD_DENIED:
+    case FIELD_CWD_DENIED_BY:
+    case FIELD_ENV_GONE:
+    case FIELD_FS_RULE:
+    case FIELD_FS_RULES:
+    case FIELD_RANDOM:
     case FIELD_ENV:
     case FIELD_MOUNT:
     case FIELD_ARG:
     case FIELD_CWD:
     case FIELD_OUT:
+    case FIELD_SCAN_RULES_NAME:
+    case FIELD_SCAN_RULES:
         return 0; /* read where they are needed */
     case FIELD_MODULE_NAME:
     case FIELD_MODULE_SOURCE:

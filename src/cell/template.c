@@ -23,6 +23,7 @@
 #include "base/fd.h"
 #include "cell/cell.h"
 #include "cell/guest.h"
+#include "cell/scan_program.h"
 #include "cell/slim.h"
 #include "jail/fork.h"
 #include "wire/control.h"
@@ -107,6 +108,9 @@ static void fork_cell(const struct control_message *m, const int *fds, unsigned 
     }
     for (; i < fds_count && in.cgroup_fds_count < CONFINE_CGROUP_FDS_MAX; i++) {
         in.cgroup_fds[in.cgroup_fds_count++] = fds[i];
+    }
+    if (spec.scan != 0) {
+        scan_warm(); /* the first time; its copies have it then */
     }
     for (slot = 0; slot < CELLS_MAX && state.cells[slot].pid != 0; slot++) {
     }
@@ -211,11 +215,13 @@ int main(int argc, char **argv)
 {
     struct namespace_names before;
     struct control_failed note = {.sys = 0};
+    struct control_message m;
     const char *why = "starting the engine";
     int pidfd = -1;
-    int jit = argc < 2 || strcmp(argv[1], "--no-jit") != 0;
-    int quick = argc > 2 && strcmp(argv[2], "--quick") == 0;
-    int stays = argc > 3 && strcmp(argv[3], "--stays") == 0;
+    const struct guest_warmth warmth = {.jit = argc < 2 || strcmp(argv[1], "--no-jit") != 0,
+        .quick = argc > 2 && strcmp(argv[2], "--quick") == 0,
+        .stays = argc > 3 && strcmp(argv[3], "--stays") == 0,
+        .data = argc > 4 && strcmp(argv[4], "--data") == 0};
     pid_t pid;
 
     if (fcntl(FORK_CONTROL_FD, F_GETFD) < 0 || fcntl(FORK_HOST_FD, F_GETFD) < 0) {
@@ -231,7 +237,7 @@ int main(int argc, char **argv)
     if (fork_prepare() < 0) {
         fail("finding libc's thread number", errno);
     }
-    if (GUEST.warm(jit, quick, stays, &why) < 0) {
+    if (GUEST.warm(&warmth, &why) < 0) {
         fail(why, 0);
     }
     namespace_read(&before);
@@ -249,8 +255,14 @@ int main(int argc, char **argv)
         fail("cloning the template", errno);
     }
     if (pid == 0) {
-        template_main(&before, note.sys == 0, !quick);
+        template_main(&before, note.sys == 0, !warmth.quick);
     }
-    send_or_end(CONTROL_SPAWNED, 0, &note, sizeof(note), pidfd);
+    control_message_init(&m, CONTROL_SPAWNED, 0, &note, sizeof(note));
+    if (control_send(FORK_CONTROL_FD, &m, &pidfd, 1) < 0) {
+        /* Nobody knows of the copy, and both would wait for each other: the host for a message, the
+         * copy for its users. */
+        (void)kill(pid, SIGKILL);
+        _exit(1);
+    }
     _exit(0); /* not exit: the copy owns what the handlers would tear down */
 }

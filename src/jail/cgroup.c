@@ -24,6 +24,7 @@ static const char *const NAMES[CGROUP_CONTROLLERS] = {"memory", "pids"};
 enum {
     LIMIT_TRIES_MAX = 50, /* of a pause each: 50 ms, while some 20 were seen */
     LIMIT_PAUSE_US = 1000,
+    GONE_US_MAX = 1000 * 1000, /* a killed process is out of its group long before */
 };
 
 /* A cell is one process with one thread; it is itself counted. */
@@ -190,13 +191,20 @@ static int base_shares(const struct cgroup_base *base, unsigned c)
 
 void cgroup_base_close(struct cgroup_base *base)
 {
+    uint64_t until = clock_now_us() + GONE_US_MAX;
     unsigned c;
+    int r;
 
     for (c = 0; c < CGROUP_CONTROLLERS; c++) {
         if (base->controllers[c].dir_fd >= 0) {
-            cgroup_remove_children(base->controllers[c].dir_fd);
+            /* Without a process namespace nobody waits for the last cells of a template: they are
+             * killed, and are still there for a moment. */
+            do {
+                cgroup_remove_children(base->controllers[c].dir_fd);
+                r = rmdir(base->controllers[c].path);
+            } while (
+                r < 0 && errno == EBUSY && clock_now_us() < until && usleep(LIMIT_PAUSE_US) == 0);
             fd_closep(&base->controllers[c].dir_fd);
-            (void)rmdir(base->controllers[c].path);
             base->controllers[c].version = 0;
         }
     }

@@ -331,13 +331,22 @@ static void prove_capabilities(const struct confine_cell_input *in, struct layer
     }
 }
 
+/* Where all cells are one user, the kernel counts the processes of all of them. */
+static uint32_t processes_max(const struct confine_cell_input *in)
+{
+    int are_one_user = in->users <= 1 && in->spec->threads_max > 0;
+
+    return in->spec->kind == CELL_ORIGIN || are_one_user ? FAMILY_PROCESSES_MAX
+                                                         : 1 + in->spec->threads_max;
+}
+
 static int do_rlimits(const struct confine_cell_input *in)
 {
     return mutate_without(LAYER_RLIMITS)
                ? 0
                : rlimits_apply(in->spec->open_files_max,
                      in->spec->profile == PROFILE_POSIX ? in->spec->disk_bytes_max : 0,
-                     in->spec->kind == CELL_ORIGIN ? FAMILY_PROCESSES_MAX : 1);
+                     processes_max(in));
 }
 
 static void prove_rlimits(const struct confine_cell_input *in, struct layer_report *proof)
@@ -370,12 +379,25 @@ static void prove_descriptors(const struct confine_cell_input *in, struct layer_
     }
 }
 
+static const struct sock_fprog *compute_filter(const struct cell_spec *spec)
+{
+#ifdef VIAL_MUTATION
+    if (spec->threads_max > 0 && mutate_without_part("thread-flags")) {
+        return &filter_threads_any_clone;
+    }
+#endif
+    return spec->threads_max > 0 ? &filter_threads : &filter_compute;
+}
+
 static int do_filter(const struct confine_cell_input *in)
 {
     if (mutate_without(LAYER_SECCOMP) || in->spec->kind == CELL_ORIGIN) {
         return 0; /* an origin does it in confine_origin */
     }
-    return filter_load(in->spec->profile == PROFILE_POSIX ? &filter_posix : &filter_compute);
+    if (in->spec->profile == PROFILE_POSIX) {
+        return filter_load(&filter_posix);
+    }
+    return filter_load(compute_filter(in->spec));
 }
 
 /* The calls are harmless, exist on every kernel, and would otherwise succeed or say ENOENT. */
@@ -429,14 +451,14 @@ int confine_branch(void)
     return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 }
 
-int confine_origin(int *ret_listener)
+int confine_origin(int threads, int *ret_listener)
 {
     if (confine_branch() < 0) {
         return -1;
     }
     (void)close(CONFINE_FAMILY_FD);
     *ret_listener = -1;
-    return mutate_without(LAYER_SECCOMP) ? 0 : filter_hold_clone(ret_listener);
+    return mutate_without(LAYER_SECCOMP) ? 0 : filter_hold_clone(threads, ret_listener);
 }
 
 int confine_origin_end(void)

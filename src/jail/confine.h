@@ -43,7 +43,7 @@ int confine_cell(
  * to clones, to the host; -1 is none. The first process only reaps, and tells the host at
  * descriptor CONFINE_FAMILY_FD. 0, or -1 with errno. */
 enum { CONFINE_FAMILY_FD = 5 };
-int confine_origin(int *ret_listener);
+int confine_origin(int threads, int *ret_listener);
 /* First of all in a branch: what a copy does not inherit. 0, or -1 with errno. */
 int confine_branch(void);
 int confine_origin_end(void);

@@ -17,11 +17,13 @@ enum jail_profile {
 extern const struct sock_fprog filter_template;
 extern const struct sock_fprog filter_compute;
 extern const struct sock_fprog filter_posix;
-extern const struct sock_fprog filter_origin; /* compute, and what a branch takes */
-extern const struct sock_fprog filter_init;   /* the first process of a family */
+extern const struct sock_fprog filter_threads; /* compute, and threads */
+extern const struct sock_fprog filter_origin;  /* compute, and what a branch takes */
+extern const struct sock_fprog filter_init;    /* the first process of a family */
 
 #ifdef VIAL_MUTATION
 extern const struct sock_fprog filter_template_any_clone; /* whatever the flags are */
+extern const struct sock_fprog filter_threads_any_clone;  /* as far as the template's goes */
 #endif
 
 /* Adds a program to this process for ever. Needs no-new-privs or CAP_SYS_ADMIN. 0, or -1 with
@@ -32,7 +34,7 @@ int filter_load(const struct sock_fprog *program);
  * this process and its copies waits until somebody answers at *ret_listener; that is -1, and each
  * clone is refused, when the kernel has no such thing or somebody else uses it on us already.
  * Memory that copies would share is refused too, and what prctl may do is to die with the parent.
- * 0, or -1 with errno. */
-int filter_hold_clone(int *ret_listener);
+ * Threads are made without asking anybody, or not at all. 0, or -1 with errno. */
+int filter_hold_clone(int threads, int *ret_listener);
 
 #endif

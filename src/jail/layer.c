@@ -233,6 +233,22 @@ int layer_report_require(
     return VIAL_OK;
 }
 
+int layer_report_keeps(
+    const struct layer_report *first, const struct layer_report *second, struct vial_error *err)
+{
+    unsigned i;
+    int r;
+
+    for (i = 0; i < LAYER_COUNT; i++) {
+        r = layer_holds(first, i) ? require_layer(second, i, first->entries[i].version, err)
+                                  : VIAL_OK;
+        if (r < 0) {
+            return vial__wrap(err, r, "a new template has less than the first one");
+        }
+    }
+    return VIAL_OK;
+}
+
 int layer_require_check(const char *require, struct vial_error *err)
 {
     struct layer_report all;

@@ -65,6 +65,11 @@ const char *layer_report_level(const struct layer_report *report);
 VIAL_NODISCARD int layer_report_require(
     const struct layer_report *report, const char *require, struct vial_error *err);
 
+/* Fails with VIAL_E_ISOLATION when a layer that holds by the first report does not by the second: a
+ * later template must be no worse than what was reported of the first one. */
+VIAL_NODISCARD int layer_report_keeps(
+    const struct layer_report *first, const struct layer_report *second, struct vial_error *err);
+
 /* Are all words of the list known? Looks at no kernel. */
 VIAL_NODISCARD int layer_require_check(const char *require, struct vial_error *err);
 

@@ -18,9 +18,12 @@ struct cell_spec {
     uint32_t attack;  /* for CELL_ATTACK; for CELL_ORIGIN one more than that, 0: none */
     uint32_t hurry;   /* a run is waiting: no warm-up */
     uint32_t modules; /* runs with modules are likely: pages that those write to as well */
+    uint32_t scan;    /* runs that are scanned are likely: the template compiles the rules first */
     uint32_t files_max;
     uint32_t open_files_max;
-    uint32_t groups; /* bits by enum cgroup_controller: which control groups it joins */
+    uint32_t breed;       /* enum breed_number: of which template; the template does not look */
+    uint32_t threads_max; /* beside the first one; 0: the filter knows no threads */
+    uint32_t groups;      /* bits by enum cgroup_controller: which control groups it joins */
     uint64_t disk_bytes_max;
 };
 

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cell/clock.h"
 #include "cell/guest.h"
+#include "cell/js/display.h"
 #include "cell/js/files.h"
 #include "cell/js/modules.h"
 #include "cell/js/prelude.h"
@@ -17,7 +19,7 @@ enum { OUTPUT_KEEP_BYTES = 65536 }; /* a larger buffer is given back after the p
 static const char *const HOOK_NAMES[HOOK_COUNT] = {"start", "enter", "completed", "turn", "state",
     "failure", "pending", "unhandled", "value", "decode", "text", "describe", "warm", "exit",
     "modules", "main", "tool", "answer", "evaluate", "globals", "call", "release", "complete",
-    "repair"};
+    "repair", "net"};
 
 static JSValueRef native_write(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
     size_t argc, const JSValueRef argv[], JSValueRef *exception)
@@ -54,6 +56,18 @@ static JSValueRef native_now(JSContextRef ctx, JSObjectRef function, JSObjectRef
     (void)argv;
     (void)exception;
     return JSValueMakeNumber(ctx, (double)clock_now_us() / 1000);
+}
+
+/* Does the time that the program sees stand still? */
+static JSValueRef native_stands(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
+    size_t argc, const JSValueRef argv[], JSValueRef *exception)
+{
+    (void)function;
+    (void)self;
+    (void)argc;
+    (void)argv;
+    (void)exception;
+    return JSValueMakeBoolean(ctx, clock_stands());
 }
 
 static JSValueRef native_proxy_target(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
@@ -94,7 +108,9 @@ static JSObjectRef evaluate_prelude(JSGlobalContextRef ctx, const char **ret_why
 
     add_native(ctx, native, "write", native_write);
     add_native(ctx, native, "now", native_now);
+    add_native(ctx, native, "stands", native_stands);
     add_native(ctx, native, "proxyTarget", native_proxy_target);
+    js_display_add(ctx, native);
     js_files_add(ctx, native);
     js_modules_add(ctx, native);
     js_process_add(ctx, native);

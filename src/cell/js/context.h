@@ -34,6 +34,7 @@ enum js_hook {
     HOOK_RELEASE,
     HOOK_COMPLETE,
     HOOK_REPAIR,
+    HOOK_NET,
     HOOK_COUNT
 };
 

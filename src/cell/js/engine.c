@@ -39,6 +39,12 @@ static const char *const OPTIONS[][2] = {
     {"LC_ALL", "C.UTF-8"},
 };
 
+/* Needed by libgio and libsystemd, which the engine's package links for interfaces that we never
+ * call. */
+static const char *const UNUSED[] = {"libgio-2.0.", "libgmodule-2.0.", "libgobject-2.0.", "libffi.",
+    "libmount.", "libblkid.", "libselinux.", "libpcre2-8.", "libsystemd.", "libgcrypt.",
+    "libgpg-error.", "liblzma.", "libzstd.", "liblz4.", "libcap.", "libz.", NULL};
+
 /* A program with modules of each kind, so that the loader has run once; and how its value ends. */
 static const char MODULE_MAIN[] =
     "import d, {f, n} from './a.js'; import * as ns from './a.js'; import c from './c.js';\n"
@@ -126,7 +132,7 @@ static int warm_thoroughly(JSContextGroupRef group, const char **ret_why)
     return 0;
 }
 
-static int js_warm(int jit, int quick, int stays, const char **ret_why)
+static int js_warm(const struct guest_warmth *warmth, const char **ret_why)
 {
     JSContextGroupRef group;
     size_t i;
@@ -135,11 +141,11 @@ static int js_warm(int jit, int quick, int stays, const char **ret_why)
     for (i = 0; i < sizeof(OPTIONS) / sizeof(OPTIONS[0]); i++) {
         (void)setenv(OPTIONS[i][0], OPTIONS[i][1], 1);
     }
-    if (!jit) {
+    if (!warmth->jit) {
         (void)setenv("JSC_useJIT", "0", 1);
     }
-    if (stays) { /* compiled code looks whether it is to stop: loops over integers are a third
-                    slower */
+    if (warmth->stays) { /* compiled code looks whether it is to stop: loops over integers are a
+                    third slower */
         (void)setenv("JSC_usePollingTraps", "1", 1);
     }
     jsc_disable_scavenger();
@@ -149,7 +155,7 @@ static int js_warm(int jit, int quick, int stays, const char **ret_why)
     if (js_context_init(&guest, group, ret_why) < 0) {
         return -1;
     }
-    if (!quick && warm_thoroughly(group, ret_why) < 0) {
+    if (!warmth->quick && warm_thoroughly(group, ret_why) < 0) {
         return -1;
     }
     guest_random = random_find(guest.ctx);
@@ -157,7 +163,7 @@ static int js_warm(int jit, int quick, int stays, const char **ret_why)
         *ret_why = "finding the engine's random numbers";
         return -1;
     }
-    if (stays) {
+    if (warmth->stays) {
         /* Without it programs of sessions are not stopped but ended with their session. */
         (void)interrupt_prepare(guest.ctx);
     }
@@ -167,7 +173,7 @@ static int js_warm(int jit, int quick, int stays, const char **ret_why)
 static void js_stay(void)
 {
     interrupt_listen();
-    calls_stay();
+    calls_poll();
 }
 
 static int js_reseed(const uint64_t seed[4])
@@ -217,6 +223,7 @@ static void js_guest_run(const struct guest_start *start, struct buf *result)
 }
 
 const struct guest_ops GUEST = {
+    .unused_libraries = UNUSED,
     .warm = js_warm,
     .reseed = js_reseed,
     .touch = js_touch,

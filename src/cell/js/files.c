@@ -137,6 +137,22 @@ ON_FD(files_fchmod, memfs_fchmod(fs, fd, take_mode(ctx, argc, argv, 1)))
 ON_FD(files_ftruncate, memfs_ftruncate(fs, fd, native_integer(ctx, argc, argv, 1, -1)))
 ON_FD(files_fsync, memfs_fsync(fs, fd))
 
+/* The rule that refused the last operation, once; else undefined. */
+NATIVE(files_denied_by)
+{
+    JSValueRef by;
+
+    (void)argc;
+    (void)argv;
+    NATIVE_UNUSED;
+    if (fs == NULL || fs->denied_by[0] == '\0') {
+        return JSValueMakeUndefined(ctx);
+    }
+    by = native_text(ctx, fs->denied_by, strlen(fs->denied_by));
+    fs->denied_by[0] = '\0';
+    return by;
+}
+
 NATIVE(files_available)
 {
     (void)argc;
@@ -361,6 +377,7 @@ NATIVE(files_umask)
 
 static const struct native_row ROWS[] = {
     {"available", files_available},
+    {"deniedBy", files_denied_by},
     {"open", files_open},
     {"close", files_close},
     {"read", files_read},

@@ -13,7 +13,8 @@ static const char SESSION_NAME[] = "session.js"; /* as in prelude/modules.js */
 
 static const struct guest_start *current;
 static struct guest_start first; /* current, in a session: a copy, which outlives its evaluation */
-static size_t stdin_at;          /* so much of the standard input has been read */
+static const struct guest_start *latest; /* the program that runs, also in a session */
+static size_t stdin_at;                  /* so much of the standard input has been read */
 
 void js_process_start(const struct guest_start *start)
 {
@@ -26,16 +27,21 @@ void js_process_start(const struct guest_start *start)
     stdin_at = 0;
 }
 
-/* All strings of a kind in the start message, as an array. */
-static JSValueRef strings_of(JSContextRef ctx, uint8_t tag)
+void js_process_begin(const struct guest_start *start)
+{
+    latest = start;
+}
+
+/* All strings of a kind in a start message, as an array. */
+static JSValueRef strings_of(JSContextRef ctx, const struct guest_start *start, uint8_t tag)
 {
     JSObjectRef array = JSObjectMakeArray(ctx, 0, NULL, NULL);
     struct field f;
     size_t at = 0;
     unsigned count = 0;
 
-    while (current != NULL && current->fields != NULL &&
-           field_next(current->fields, current->fields_len, &at, &f) == 1) {
+    while (start != NULL && start->fields != NULL &&
+           field_next(start->fields, start->fields_len, &at, &f) == 1) {
         if (f.tag == tag) {
             JSObjectSetPropertyAtIndex(ctx, array, count++, native_text(ctx, f.bytes, f.len), NULL);
         }
@@ -48,7 +54,7 @@ NATIVE(process_args)
     (void)argc;
     (void)argv;
     NATIVE_UNUSED;
-    return strings_of(ctx, FIELD_ARG);
+    return strings_of(ctx, current, FIELD_ARG);
 }
 
 NATIVE(process_env)
@@ -56,7 +62,16 @@ NATIVE(process_env)
     (void)argc;
     (void)argv;
     NATIVE_UNUSED;
-    return strings_of(ctx, FIELD_ENV);
+    return strings_of(ctx, current, FIELD_ENV);
+}
+
+/* Names of variables that the program may not have, though an earlier one had them. */
+NATIVE(process_env_gone)
+{
+    (void)argc;
+    (void)argv;
+    NATIVE_UNUSED;
+    return strings_of(ctx, latest, FIELD_ENV_GONE);
 }
 
 /* The name of the program, as stack traces have it. */
@@ -123,6 +138,7 @@ NATIVE(process_exit)
 static const struct native_row ROWS[] = {
     {"args", process_args},
     {"env", process_env},
+    {"envGone", process_env_gone},
     {"name", process_name},
     {"stdin", process_stdin},
     {"stdinLeft", process_stdin_left},

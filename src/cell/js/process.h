@@ -12,4 +12,7 @@ void js_process_add(JSContextRef ctx, JSObjectRef native);
 /* The run that these functions speak of from now on. */
 void js_process_start(const struct guest_start *start);
 
+/* Before every program, those of a session included. */
+void js_process_begin(const struct guest_start *start);
+
 #endif

@@ -545,6 +545,7 @@ static const char *prepare(struct js_context *c, const struct guest_start *start
     if (start->session == SESSION_ENV) { /* arguments and standard input are the run's own */
         js_process_start(start);
     }
+    js_process_begin(start);
     js_files_start(start);
     why = begin(c, start, name, NULL);
     js_tools_begin(c, start);

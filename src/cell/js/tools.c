@@ -7,18 +7,19 @@
 #include "base/clock.h"
 #include "cell/calls.h"
 #include "cell/js/native.h"
+#include "wire/fetch.h"
 #include "wire/field.h"
 #include "wire/frame.h"
 
 enum { ARGS_KEEP_BYTES = 65536 }; /* a larger buffer is given back after the call is sent */
 
-static uint32_t call_bytes_max;
+static uint32_t call_bytes_max, request_bytes_max;
 static int exist;
 static struct buf args = {.max = SIZE_MAX / 4};
 
 /* (tool, value): value is JSON text or CBOR bytes. The number of the call; the call of one that is
  * too large is sent without its arguments, and the host says so. */
-static uint32_t send_call(JSContextRef ctx, size_t argc, const JSValueRef argv[])
+static uint32_t send_call(JSContextRef ctx, size_t argc, const JSValueRef argv[], int is_waited_for)
 {
     uint32_t tool = (uint32_t)native_integer(ctx, argc, argv, 0, 0);
     uint32_t kind = CALL_JSON;
@@ -43,10 +44,12 @@ static uint32_t send_call(JSContextRef ctx, size_t argc, const JSValueRef argv[]
     }
     if (len > call_bytes_max) {
         size = len;
-        id = calls_add(tool, CALL_LARGE, (const char *)&size, sizeof(size));
-    } else {
-        id = calls_add(tool, kind, bytes, len);
+        kind = CALL_LARGE;
+        bytes = (const char *)&size;
+        len = sizeof(size);
     }
+    id = is_waited_for ? calls_add_claimed(tool, kind, bytes, len)
+                       : calls_add(tool, kind, bytes, len);
     buf_clear(&args);
     if (args.capacity > ARGS_KEEP_BYTES) {
         buf_release(&args);
@@ -64,7 +67,7 @@ static JSValueRef answer_value(JSContextRef ctx, const struct answer *answer)
     if (answer->kind == ANSWER_UNDEFINED) {
         return JSValueMakeUndefined(ctx);
     }
-    if (answer->kind == ANSWER_CBOR) {
+    if (answer->kind == ANSWER_CBOR || answer->kind == ANSWER_BYTES) {
         bytes = JSObjectMakeTypedArray(ctx, kJSTypedArrayTypeUint8Array, answer->len, NULL);
         if (bytes != NULL && answer->len > 0) {
             memcpy(JSObjectGetTypedArrayBytesPtr(ctx, bytes, NULL), answer->bytes, answer->len);
@@ -83,7 +86,7 @@ static JSValueRef answer_value(JSContextRef ctx, const struct answer *answer)
 NATIVE(tools_call)
 {
     NATIVE_UNUSED;
-    return JSValueMakeNumber(ctx, send_call(ctx, argc, argv));
+    return JSValueMakeNumber(ctx, send_call(ctx, argc, argv, 0));
 }
 
 /* The same for a tool that blocks: an array of the kind of the answer and what came with it. */
@@ -93,7 +96,7 @@ NATIVE(tools_call_and_wait)
     JSValueRef pair[2];
 
     NATIVE_UNUSED;
-    if (!calls_wait_for(send_call(ctx, argc, argv), &answer)) {
+    if (!calls_wait_for(send_call(ctx, argc, argv, 1), &answer)) {
         return JSValueMakeUndefined(ctx); /* nothing of the guest's runs after this */
     }
     pair[0] = JSValueMakeNumber(ctx, answer.kind);
@@ -101,8 +104,49 @@ NATIVE(tools_call_and_wait)
     return JSObjectMakeArray(ctx, 2, pair, NULL);
 }
 
+/* (op, stream, head, body): a call of FETCH_TOOL; the head is JSON text, the body bytes or
+ * undefined. The number of the call. */
+NATIVE(tools_fetch)
+{
+    struct fetch_ask ask = {.op = (uint32_t)native_integer(ctx, argc, argv, 0, 0),
+        .stream = (uint32_t)native_integer(ctx, argc, argv, 1, 0)};
+    JSStringRef text = argc > 2 ? JSValueToStringCopy(ctx, argv[2], NULL) : NULL;
+    char *body = NULL;
+    size_t body_len = 0;
+    uint64_t size;
+    uint32_t id;
+
+    NATIVE_UNUSED;
+    if (argc > 3 && JSValueIsObject(ctx, argv[3]) && js_bytes(ctx, argv[3], &body, &body_len) < 0) {
+        body_len = 0;
+    }
+    buf_clear(&args);
+    if (text == NULL || buf_add(&args, &ask, sizeof(ask), NULL) < 0 ||
+        js_string_to_utf8(text, &args) < 0) {
+        _exit(1); /* no memory */
+    }
+    JSStringRelease(text);
+    ask.head_len = (uint32_t)(args.len - sizeof(ask));
+    if (body_len > request_bytes_max || ask.head_len > FETCH_HEAD_BYTES_MAX) {
+        size = args.len + body_len;
+        id = calls_add(FETCH_TOOL, CALL_LARGE, (const char *)&size, sizeof(size));
+    } else {
+        memcpy(args.data, &ask, sizeof(ask));
+        if (body_len > 0 && buf_add(&args, body, body_len, NULL) < 0) {
+            _exit(1);
+        }
+        id = calls_add(FETCH_TOOL, CALL_BYTES, args.data, args.len);
+    }
+    buf_clear(&args);
+    if (args.capacity > ARGS_KEEP_BYTES) {
+        buf_release(&args);
+    }
+    return JSValueMakeNumber(ctx, id);
+}
+
 static const struct native_row ROWS[] = {
     {"call", tools_call},
+    {"fetch", tools_fetch},
     {"callAndWait", tools_call_and_wait},
 };
 
@@ -140,13 +184,20 @@ static void provide(struct js_context *c, uint32_t index, const struct field *f)
 
 void js_tools_begin(struct js_context *c, const struct guest_start *start)
 {
+    JSValueRef exception;
     struct field f;
     uint32_t index = 0;
     size_t at = 0;
 
     call_bytes_max = start->call_bytes_max;
-    if (call_bytes_max > 0) {
-        calls_begin(call_bytes_max);
+    request_bytes_max = start->request_bytes_max;
+    if (call_bytes_max > 0 || request_bytes_max > 0) {
+        calls_begin(request_bytes_max > 0 && call_bytes_max < FETCH_PIECE_BYTES ? FETCH_PIECE_BYTES
+                                                                                : call_bytes_max);
+    }
+    if (request_bytes_max > 0) {
+        exist = 1;
+        (void)js_context_call(c, HOOK_NET, 0, NULL, &exception);
     }
     if (start->tools_count == 0) {
         return;

@@ -6,6 +6,8 @@
  *   Map         tag 259              Set   tag 258            RegExp   tag 21066
  *   Error, ArrayBuffer, sparse array, Function   tag 27 [type name, ...]
  *
+ * What only Python has is read, as what comes nearest, and never written.
+ *
  * The encoder runs after the guest and walks what the guest has made: it reads through descriptors,
  * recognises objects by their nature, and runs nothing of the guest's but accessors and toJSON. The
  * decoder reads what the host has checked. */
@@ -28,10 +30,15 @@ const TAG_DATE_TEXT = 0;
 const TAG_DATE = 1;
 const TAG_BIGINT = 2;
 const TAG_BIGINT_NEGATIVE = 3;
+const TAG_DECIMAL = 4;
 const TAG_OBJECT = 27;
+const TAG_FRACTION = 30;
 const TAG_URL = 32;
+const TAG_UUID = 37;
+const TAG_NDARRAY = 40;
 const TAG_SET = 258;
 const TAG_MAP = 259;
+const TAG_DAY = 1004;
 const TAG_REGEXP = 21066;
 
 /* Shorter text is encoded here; for longer text a call of C is cheaper. */
@@ -561,15 +568,62 @@ function decodeTagged(tag) {
         return decodeSet();
     case TAG_MAP:
         return decodeMap();
-    case TAG_REGEXP: {
-        const parts = decodeValue();
-        return new RegExpClass(parts[0], parts[1]);
-    }
+    case TAG_REGEXP:
+        return decodeRegexp(decodeValue());
     case TAG_URL:
         return makeUrl(decodeValue());
+    case TAG_DECIMAL:
+        return decimalText(decodeValue());
+    case TAG_FRACTION: {
+        const parts = decodeValue();
+        return `${parts[0]}/${parts[1]}`;
+    }
+    case TAG_UUID:
+        return uuidText(decodeValue());
+    case TAG_DAY:
+        return decodeValue();
+    case TAG_NDARRAY: {
+        const parts = decodeValue();
+        return { shape: parts[0], data: parts[1] };
+    }
     default:
         return decodeTypedArray(tag);
     }
+}
+
+/* What Python compiled and this engine cannot stays text: the two differ in the rarer parts. */
+function decodeRegexp(parts) {
+    try {
+        return new RegExpClass(parts[0], parts[1]);
+    } catch {
+        return parts[0];
+    }
+}
+
+/* [exponent, mantissa] as Python writes a Decimal. */
+function decimalText(parts) {
+    const text = `${parts[1]}`;
+    const sign = text[0] === "-" ? "-" : "";
+    const digits = stringSlice(text, sign.length, text.length);
+    const left = parts[0] + digits.length;
+    const point = parts[0] <= 0 && left > -6 ? left : 1;
+    let shown = digits;
+    if (point <= 0) {
+        shown = `0.${stringSlice("000000", 0, -point)}${digits}`;
+    } else if (point < digits.length) {
+        shown = `${stringSlice(digits, 0, point)}.${stringSlice(digits, point, digits.length)}`;
+    }
+    const exponent = left - point;
+    return `${sign}${shown}${exponent === 0 ? "" : `E${exponent > 0 ? "+" : ""}${exponent}`}`;
+}
+
+function uuidText(bytes) {
+    let text = "";
+    for (let i = 0; i < 16; i++) {
+        text += (i === 4 || i === 6 || i === 8 || i === 10 ? "-" : "") +
+            stringSlice(numberToString(256 + bytes[i], 16), 1, 3);
+    }
+    return text;
 }
 
 function decodeSet() {
@@ -603,6 +657,25 @@ function decodeObject() {
     if (type === "Function") {
         return keptFunction(decodeValue());
     }
+    return type === "Error" ? decodeError(count) : decodeForeign(type);
+}
+
+/* What Python has: times as text, durations in milliseconds, tables as their parts. */
+function decodeForeign(type) {
+    const first = decodeValue();
+    switch (type) {
+    case "complex":
+        return { re: first, im: decodeValue() };
+    case "timedelta": {
+        const seconds = first * 86400 + decodeValue();
+        return seconds * 1000 + decodeValue() / 1000;
+    }
+    default: /* datetime, time, Decimal, Table */
+        return first;
+    }
+}
+
+function decodeError(count) {
     const name = decodeValue();
     const message = decodeValue();
     const stack = decodeValue();

@@ -398,7 +398,7 @@ function stackText(value, columns, depth, above) {
     return inner === "" ? own : `${own} {${inner}\n${stringRepeat(" ", columns)}}`;
 }
 
-const NO_NETWORK = "This run may not use the network: pass the data as `input` or through --file.";
+const NO_NETWORK = "This run may not use the network: --net URL allows it (permissions.net in an environment), or pass the data as `input`.";
 
 /* Names that programs written for Node or a browser expect, and what to know about them here. */
 const absentNames = {

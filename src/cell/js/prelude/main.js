@@ -110,8 +110,10 @@ function runState() {
         runValue !== undefined))) {
         return STATE_FINISHED;
     }
-    /* What the prefix of an environment left is worth waiting for as long as the program waits. */
-    const delay = isEnvironmentRun && runWait === WAIT_PENDING ? anyTaskDelay() : nextTaskDelay();
+    /* What the prefix of an environment left is worth waiting for as long as the program waits; and
+     * while a call keeps the run alive, timers that do not are due all the same. */
+    const delay = pendingCount > 0 || (isEnvironmentRun && runWait === WAIT_PENDING) ? anyTaskDelay()
+        : nextTaskDelay();
     if (delay >= 0) {
         isIdleSaid = false;
         return delay;
@@ -146,6 +148,7 @@ function installGlobals() {
     defineHidden(globalThis, "Proxy", Proxy);
     defineHidden(globalThis, "console", guestConsole);
     defineHidden(globalThis, "__return", guestReturn);
+    installDisplay();
     const names = objectKeys(guestTimers);
     for (let i = 0; i < names.length; i++) {
         defineHidden(globalThis, names[i], guestTimers[names[i]]);
@@ -185,6 +188,9 @@ const hooks = {
             startEnvironmentRun(timers, bytes, name);
         } else {
             resetAll(timers, bytes, name, insertions);
+        }
+        if (lifecycle.forget !== undefined) {
+            lifecycle.forget();
         }
         return sourceUrl;
     },
@@ -266,6 +272,10 @@ const hooks = {
 
     tool(index, bits, name, params) {
         provideTool(index, bits, name, params);
+    },
+
+    net() {
+        provideNet();
     },
 
     answer(id, kind, value) {

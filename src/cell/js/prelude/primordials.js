@@ -114,7 +114,7 @@ function flagsOf(expression) {
 }
 
 const {
-    write: nativeWrite, now: nativeNow, proxyTarget: nativeProxyTarget, encode: nativeEncode,
+    write: nativeWrite, now: nativeNow, stands: nativeStands, proxyTarget: nativeProxyTarget, encode: nativeEncode,
     decode: nativeDecode,
 } = native;
 

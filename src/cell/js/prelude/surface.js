@@ -141,6 +141,7 @@ const surfaceTools = {
         domainToUnicode: native.domainToUnicode, files: native.files, process: native.process,
         lifecycle,
     },
+    net: netCall,
     now: coarseNow,
     performance: guestPerformance,
     print: (stream, text) => {
@@ -302,6 +303,16 @@ function installSurface() {
     }
     findBuiltin = guestBuiltin;
     builtinNames = surfaceBuiltinNames;
+}
+
+let hasNet = false;
+
+/* The run may use the network. */
+function provideNet() {
+    if (!hasNet) {
+        hasNet = true;
+        defineLazily(globalThis, "fetch", () => loadText("web/net").fetch);
+    }
 }
 
 /* In the template: loads what many programs use and calls it once, so that runs find it compiled. What is large

@@ -12,11 +12,12 @@
  * that nothing is left to do; `exit(failed)` tells those who want to know of the end and gives the
  * exit code; `ticks()` runs what process.nextTick was given, when `hasTicks` is set. None but the
  * last is asked before the guest has got hold of the object, which sets `isTouched`: most programs
- * never do. `process` itself is nobody's value: a program that ends with process.on(...) does not
+ * never do. `forget()` takes variables away that a program may not have, when there are some made;
+ * `process` itself is nobody's value: a program that ends with process.on(...) does not
  * mean to give it. */
 const lifecycle = {
     __proto__: null, start: undefined, beforeExit: undefined, exit: undefined, ticks: undefined,
-    hasTicks: false, isTouched: false, process: undefined,
+    hasTicks: false, isTouched: false, process: undefined, forget: undefined,
 };
 native.lifecycle = lifecycle;
 
@@ -99,8 +100,9 @@ function repairTimers() {
     }
 }
 
+/* A clock that stands still says so of durations, too; timers go by the true one. */
 function coarseNow() {
-    return floor((nativeNow() - clockOrigin) * CLOCK_STEPS_PER_MS) / CLOCK_STEPS_PER_MS;
+    return nativeStands() ? 0 : floor((nativeNow() - clockOrigin) * CLOCK_STEPS_PER_MS) / CLOCK_STEPS_PER_MS;
 }
 
 /* Puts task into the free heap slot at index, of count slots in all, and moves it to where it

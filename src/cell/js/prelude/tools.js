@@ -12,7 +12,7 @@ const TOOL_OBJECT = 4;
 const ANSWER_CBOR = 1;
 const ANSWER_ERROR = 3;
 
-const { call: nativeCall, callAndWait: nativeCallAndWait } = native.tools;
+const { call: nativeCall, callAndWait: nativeCallAndWait, fetch: nativeFetch } = native.tools;
 
 let pendingCalls = new MapClass(); /* by number: what to do with the answer */
 let pendingCount = 0;
@@ -147,6 +147,22 @@ function callTool(tool, args) {
     mapSet(pendingCalls, nativeCall(tool.index, text), deferred);
     pendingCount++;
     return deferred.promise;
+}
+
+const NET_CLOSE = 2; /* which has no answer */
+
+/* Asks the host for something of the network: wire/fetch.h. The number of the call and a promise of
+ * the bytes of its answer. */
+function netCall(op, stream, head, body) {
+    const id = nativeFetch(op, stream, head, body);
+    if (op === NET_CLOSE) { /* the call that waits for more of it gets an error */
+        return undefined;
+    }
+    const deferred = makeDeferred();
+    deferred.trace = new ErrorClass();
+    mapSet(pendingCalls, id, deferred);
+    pendingCount++;
+    return { __proto__: null, id, promise: deferred.promise };
 }
 
 /* A promise is made in any case: who forgets that a tool may refuse its arguments at once still gets

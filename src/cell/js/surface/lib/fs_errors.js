@@ -94,7 +94,8 @@ function systemError(errno, syscall, path, dest) {
         return noFiles();
     }
     const [code, text] = ERRORS[-errno] ?? [`E${-errno}`, "unknown error"];
-    let message = `${code}: ${text}, ${syscall}`;
+    const rule = code === "EACCES" ? files.deniedBy() : undefined;
+    let message = `${code}: ${text}${rule === undefined ? "" : ` by ${rule}`}, ${syscall}`;
     if (path !== undefined) {
         message += ` '${path}'`;
     }
@@ -105,6 +106,9 @@ function systemError(errno, syscall, path, dest) {
     error.errno = errno;
     error.code = code;
     error.syscall = syscall;
+    if (rule !== undefined) {
+        error.rule = rule;
+    }
     if (path !== undefined) {
         error.path = path;
     }

@@ -82,8 +82,18 @@ const ENV_TRAPS = {
 
 defineLazy("env", () => {
     const env = {};
+    const gone = new Set(nativeProcess.envGone());
+    /* A later program may not have all that this one has. */
+    lifecycle.forget = () => {
+        for (const name of nativeProcess.envGone()) {
+            delete env[name];
+        }
+    };
     for (const text of nativeProcess.env()) {
         const equals = text.indexOf("=");
+        if (gone.has(text.slice(0, equals))) {
+            continue;
+        }
         Object.defineProperty(env, text.slice(0, equals), {
             value: text.slice(equals + 1), writable: true, enumerable: true, configurable: true,
         });

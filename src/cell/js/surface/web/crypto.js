@@ -9,7 +9,9 @@ const INTEGERS = ["Int8Array", "Uint8Array", "Uint8ClampedArray", "Int16Array", 
 
 export function fillRandom(view) {
     if (!vial.native.random(view)) {
-        throw new DOMException("The kernel has no random numbers", "OperationError");
+        const rule = vial.native.files.deniedBy();
+        throw new DOMException(rule === undefined ? "The kernel has no random numbers"
+            : `Permission denied by ${rule}`, "OperationError");
     }
     return view;
 }
