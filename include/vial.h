@@ -68,7 +68,9 @@ enum vial_status {
     VIAL_STATUS_OUTPUT_LIMIT = 5, /* output went on long after its maximum */
     VIAL_STATUS_CALL_LIMIT = 6,   /* calls of tools went on long after their maximum */
     VIAL_STATUS_DISK_LIMIT = 7,   /* reserved: a guest that has no room left sees ENOSPC */
-    VIAL_STATUS_DENIED = 8,    /* the kernel stopped a system call no guest has a reason to make */
+    /* the kernel stopped a system call no guest has a reason to make, or the scanner refused the
+     * program, and nothing of it was evaluated */
+    VIAL_STATUS_DENIED = 8,
     VIAL_STATUS_CANCELLED = 9, /* vial_run_cancel was called */
     VIAL_STATUS_CRASHED = 10,  /* the guest's process died of a signal or broke the protocol */
 };
@@ -95,11 +97,27 @@ struct vial_limits {
     uint32_t calls_at_once_max; /* those that may wait for their answer at the same time */
     uint64_t call_bytes_max;    /* the arguments of a call, and its answer, each */
     uint64_t approval_ms_max;   /* how long a call may wait for somebody's approval */
+    uint32_t requests_max;      /* of the network, in one run; redirects count too */
+    uint32_t requests_at_once_max; /* that are under way; others wait for their turn */
+    uint32_t request_ms_max;       /* of one, from its start to the last byte of the answer */
+    uint32_t redirects_max;        /* that one request may follow; by default none */
+    uint64_t request_bytes_max;    /* of the body of one */
+    uint64_t response_bytes_max;   /* of the body of an answer, as it comes */
+    uint64_t decoded_bytes_max;    /* of the same after decompression */
 };
 #define VIAL_LIMITS_INIT                                                                           \
     {                                                                                              \
         .size = sizeof(struct vial_limits)                                                         \
     }
+
+/* Tells the engine the value of a secret, which a rule of an environment wants to be put into a
+ * request; guests never see it. Writes the value to bytes, which has room for
+ * VIAL_SECRET_BYTES_MAX, and its length to *ret_len; the engine overwrites both when it is done.
+ * Called from any thread, also from several at once, and should not wait for long. 0, or a negative
+ * code with a sentence in *err, which a guest may see. */
+#define VIAL_SECRET_BYTES_MAX 65536
+typedef int (*vial_secret_fn)(
+    const char *name, char *bytes, size_t *ret_len, struct vial_error *err, void *user);
 
 /* How an engine is set up. Start from VIAL_ENGINE_OPTIONS_INIT. */
 struct vial_engine_options {
@@ -118,8 +136,10 @@ struct vial_engine_options {
     /* not 0: the engine is mostly for sessions and environments: they share the one template that
      * is started at once, and programs of plain runs compute a little slower */
     uint32_t for_sessions;
-    uint32_t reserved;
-    uint64_t env_bytes_max; /* memory of environments that are kept ready; 0 means 1 GiB */
+    uint32_t language;        /* enum vial_language: of the cells that are made ready at once */
+    uint64_t env_bytes_max;   /* memory of environments that are kept ready; 0 means 1 GiB */
+    vial_secret_fn on_secret; /* NULL: there are no secrets */
+    void *secret_user;        /* for on_secret */
 };
 #define VIAL_ENGINE_OPTIONS_INIT                                                                   \
     {                                                                                              \
@@ -167,11 +187,12 @@ struct vial_module {
 
 /* What the source is written in. */
 enum vial_language {
-    /* TypeScript when the name ends in .ts, .mts or .cts, or when it is no JavaScript but becomes
-     * so without types; else JavaScript */
+    /* Python when the name ends in .py; TypeScript when it ends in .ts, .mts or .cts, or when the
+     * source is no JavaScript but becomes so without types; else JavaScript */
     VIAL_LANGUAGE_AUTO = 0,
     VIAL_LANGUAGE_JAVASCRIPT = 1,
     VIAL_LANGUAGE_TYPESCRIPT = 2, /* types are taken out, not checked */
+    VIAL_LANGUAGE_PYTHON = 3,
 };
 
 struct vial_engine;
@@ -253,6 +274,25 @@ enum vial_approval {
 typedef int (*vial_approve_fn)(
     struct vial_engine *engine, const struct vial_call *call, void *user);
 
+/* What the scanner does before a program is evaluated (docs/scanner.md). It advises; what it does
+ * not see still meets the wall. */
+enum vial_scan {
+    VIAL_SCAN_AUTO = 0, /* what the environment says; nothing without one */
+    /* A run may be stricter than its environment, never less strict: */
+    VIAL_SCAN_WARN = 1,  /* the result tells what was found */
+    VIAL_SCAN_BLOCK = 2, /* and a program with a finding of severity block is refused: denied */
+    VIAL_SCAN_ONLY = 3,  /* the result tells, and nothing is evaluated */
+};
+
+/* A file of rules beside ours. */
+struct vial_scan_rules {
+    const char *name; /* for messages; up to 64 bytes of UTF-8 */
+    const char *text; /* need not end in NUL */
+    size_t len;       /* up to 256 KiB */
+};
+
+#define VIAL_SCAN_RULES_MAX 16 /* files of one run or environment */
+
 /* What to run. Start from VIAL_REQUEST_INIT. */
 struct vial_request {
     uint32_t size; /* sizeof as the caller was compiled */
@@ -298,6 +338,17 @@ struct vial_request {
     vial_approve_fn on_approve; /* asked for calls that need approval; NULL: they are denied */
     uint32_t record_calls;      /* not 0: the result has the arguments and answers of calls */
     uint32_t entry_is_main;     /* not 0: the value is what the program's function main() returns */
+    /* What the program may do, as a JSON object (docs/permissions.md), or NULL. In an environment
+     * or a session it can only tighten what holds there. */
+    const char *permissions;
+    size_t permissions_len;
+    uint32_t scan; /* enum vial_scan */
+    uint32_t scan_rules_count;
+    const struct vial_scan_rules *scan_rules; /* of this run, which says how it is scanned */
+    /* What the program may ask of the network: JSON as in permissions.net of an environment
+     * (docs/network.md); NULL: nothing. In an environment the environment says it. */
+    const char *net;
+    size_t net_len;
 };
 #define VIAL_REQUEST_INIT                                                                          \
     {                                                                                              \
@@ -409,9 +460,9 @@ VIAL_API VIAL_NODISCARD int vial_env_start(
 
 struct vial_session_options {
     uint32_t size;
-    uint32_t idle_ms_max; /* unused for so long it ends; 0: 30 minutes */
-    uint32_t life_ms_max; /* and after so long in any case; 0: 24 hours */
-    uint32_t reserved;
+    uint32_t idle_ms_max;         /* unused for so long it ends; 0: 30 minutes */
+    uint32_t life_ms_max;         /* and after so long in any case; 0: 24 hours */
+    uint32_t language;            /* enum vial_language, when there is no environment to say so */
     struct vial_env *environment; /* NULL: none */
     const struct vial_limits
         *limits;                   /* of each evaluation, and the memory and files of all of it */
@@ -426,6 +477,9 @@ struct vial_session_options {
     size_t files_count;
     const char *const *env; /* as in a request */
     size_t env_count;
+    const char
+        *permissions; /* as in a request; of all its programs, which can tighten it further */
+    size_t permissions_len;
 };
 #define VIAL_SESSION_OPTIONS_INIT                                                                  \
     {                                                                                              \
@@ -501,6 +555,43 @@ VIAL_API void vial_session_info(struct vial_session *session, struct vial_sessio
 VIAL_API VIAL_NODISCARD int vial_session_complete(
     struct vial_session *session, const char *text, size_t len, char **ret, struct vial_error *err);
 
+/* ---- pools of sessions ---- */
+
+/* So many sessions are kept ready and lent out. What is given back is ended, and a new one takes
+ * its place: nobody finds anything of somebody else's. */
+struct vial_pool;
+
+struct vial_pool_status {
+    uint32_t size;
+    uint32_t total_count;
+    uint32_t available_count;
+    uint32_t in_use_count;
+};
+#define VIAL_POOL_STATUS_INIT                                                                      \
+    {                                                                                              \
+        .size = sizeof(struct vial_pool_status)                                                    \
+    }
+
+/* Makes the pool with all its sessions. options may be NULL; what they point to must live as long
+ * as the pool. The engine must be able to have as many sessions (sessions_max). */
+VIAL_API VIAL_NODISCARD int vial_pool_new(struct vial_engine *engine, uint32_t size,
+    const struct vial_session_options *options, struct vial_pool **ret, struct vial_error *err);
+
+/* Lends a session, waiting up to wait_ms for one; VIAL_E_BUSY when there is none. The caller gives
+ * it back, and frees it in no other way. */
+VIAL_API VIAL_NODISCARD int vial_pool_acquire(
+    struct vial_pool *pool, uint32_t wait_ms, struct vial_session **ret, struct vial_error *err);
+
+/* Ends the session and makes a new one. It has ended also when that fails; the next acquire tries
+ * again then. */
+VIAL_API VIAL_NODISCARD int vial_pool_release(
+    struct vial_pool *pool, struct vial_session *session, struct vial_error *err);
+
+VIAL_API void vial_pool_status(struct vial_pool *pool, struct vial_pool_status *status);
+
+/* Ends all its sessions, those that are lent as well. */
+VIAL_API void vial_pool_free(struct vial_pool *pool);
+
 /* Fills in up to count infos (whose size the first one has) of the engine's sessions; how many
  * there are. */
 VIAL_API size_t vial_engine_sessions(
@@ -540,6 +631,63 @@ VIAL_API VIAL_NODISCARD int vial_result_file(
 
 /* How many files match and are not there: links, devices, too many, too large. */
 VIAL_API uint64_t vial_result_files_left_out(const struct vial_result *result);
+
+/* What the program showed beside its value by display(), in that order: up to 100 artifacts with
+ * 16 MiB in all, each in one or more representations of different types. docs/artifacts.md has the
+ * rules. Those that were shown before a limit struck are here, too. */
+struct vial_artifact {
+    uint32_t size;
+    uint32_t representation_count; /* 1 to 8 */
+    const char *name;              /* what the program called it; NULL when it did not */
+};
+#define VIAL_ARTIFACT_INIT                                                                         \
+    {                                                                                              \
+        .size = sizeof(struct vial_artifact)                                                       \
+    }
+
+struct vial_representation {
+    uint32_t size;
+    uint32_t reserved;
+    const char *mime;  /* "image/png": type and subtype in lower case, no parameters */
+    const char *bytes; /* what a guest says to be of that type; nobody has looked into it */
+    size_t len;
+};
+#define VIAL_REPRESENTATION_INIT                                                                   \
+    {                                                                                              \
+        .size = sizeof(struct vial_representation)                                                 \
+    }
+
+VIAL_API size_t vial_result_artifact_count(const struct vial_result *result);
+VIAL_API VIAL_NODISCARD int vial_result_artifact(
+    const struct vial_result *result, size_t index, struct vial_artifact *artifact);
+VIAL_API VIAL_NODISCARD int vial_result_representation(const struct vial_result *result,
+    size_t artifact, size_t index, struct vial_representation *representation);
+
+/* How many more the program showed, which were too many or too large. */
+VIAL_API uint64_t vial_result_artifacts_dropped(const struct vial_result *result);
+
+/* What the scanner has found in the program and its modules, by position: up to 100, the gravest
+ * ones first kept. */
+enum vial_severity { VIAL_SEVERITY_INFO = 0, VIAL_SEVERITY_WARN = 1, VIAL_SEVERITY_BLOCK = 2 };
+
+struct vial_finding {
+    uint32_t size;
+    uint32_t severity;     /* enum vial_severity */
+    uint32_t line, column; /* 1-based, in the source as submitted */
+    const char *id;        /* of the rule */
+    const char *file;      /* the source it is in: the request's name, or a module's */
+    const char *text;      /* what was found, its first line; secrets are cut */
+    const char *message;   /* what is wrong with it */
+    const char *advice;    /* what to write instead */
+};
+#define VIAL_FINDING_INIT                                                                          \
+    {                                                                                              \
+        .size = sizeof(struct vial_finding)                                                        \
+    }
+VIAL_API size_t vial_result_finding_count(const struct vial_result *result);
+VIAL_API VIAL_NODISCARD int vial_result_finding(
+    const struct vial_result *result, size_t index, struct vial_finding *finding);
+VIAL_API const char *vial_severity_name(int severity);
 
 /* Why it is not ok; all NULL or 0 when it is. */
 struct vial_result_error {
@@ -582,6 +730,10 @@ struct vial_call_record {
     uint64_t duration_us; /* with waiting for approval */
     uint64_t input_bytes, output_bytes;
     const char *input, *output; /* JSON when recorded, else NULL */
+    const char *error;          /* likewise: {"name", "message", "fields"} that the program got */
+    /* Of a request to the network, whose name is "fetch": a JSON object with its method, URL
+     * without the values of its query, status and rule; else NULL. */
+    const char *request;
 };
 #define VIAL_CALL_RECORD_INIT                                                                      \
     {                                                                                              \

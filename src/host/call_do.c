@@ -102,7 +102,7 @@ static void drop(void *user)
     call_let_go(user);
 }
 
-static struct workers *get_workers(struct call_table *table, struct vial_error *err)
+struct workers *calls_workers(struct call_table *table, struct vial_error *err)
 {
     struct workers *workers = NULL;
 
@@ -127,7 +127,7 @@ void call_do(struct call *call)
         call_let_go(call);
         return;
     }
-    workers = get_workers(&call->engine->calls, &err);
+    workers = calls_workers(&call->engine->calls, &err);
     if (workers == NULL || workers_run(workers, work, drop, call, &err) < 0) {
         (void)!vial_call_fail(call->engine, call->id, "Error", err.text, NULL, &ignored);
         call_let_go(call);

@@ -19,9 +19,13 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "host/call.h"
+#include "host/fetch.h"
 #include "host/mounts.h"
 #include "host/workers.h"
+#include "jail/mutate.h"
 #include "value/cbor.h"
+#include "wire/fetch.h"
+#include "wire/library.h"
 #include "wire/look.h"
 
 enum {
@@ -33,6 +37,9 @@ enum {
     ERROR_BYTES_MAX = 60000,   /* of the JSON of an error: below ANSWER_EXTRA_BYTES */
     REST_US_MAX = 1000 * 1000, /* for a cell to take what it will not use: a few milliseconds */
     END_MS = 2000,             /* for threads that are still busy when the engine ends */
+    /* A thread of a cell waits for the answer to its look before it has another; a cell that asks
+     * and does not listen would have us keep the whole library for it, again and again. */
+    LOOKS_BYTES_MAX = 8 * 1024 * 1024,
 };
 
 /* ---- the table ---- */
@@ -192,6 +199,19 @@ static void send_answer(
     }
 }
 
+void calls_give_up(struct vial_run *run)
+{
+    (void)syscall(SYS_pidfd_send_signal, run->pidfd, SIGKILL, NULL, 0);
+}
+
+void calls_answer(
+    struct vial_run *run, uint32_t cell_id, uint32_t kind, const char *bytes, size_t len)
+{
+    (void)pthread_mutex_lock(&run->engine->calls.lock);
+    send_answer(run, cell_id, kind, bytes, len);
+    (void)pthread_mutex_unlock(&run->engine->calls.lock);
+}
+
 static void unlink_call(struct run_calls *calls, struct call *call)
 {
     struct call **p;
@@ -218,7 +238,10 @@ void call_finish(struct call *call, uint32_t status, const char *reason, uint32_
     unlink_call(&run->calls, call);
     run->calls.tool_counts[2 * index + 1]--;
     if (kind == ANSWER_JSON && run->request.record_calls != 0) {
-        result_calls_record(&run->calls.result->calls, call->record, 1, bytes, len);
+        result_calls_record(&run->calls.result->calls, call->record, CALL_PART_OUTPUT, bytes, len);
+    }
+    if (kind == ANSWER_ERROR && run->request.record_calls != 0) {
+        result_calls_record(&run->calls.result->calls, call->record, CALL_PART_ERROR, bytes, len);
     }
     result_calls_end(&run->calls.result->calls, call->record, status, reason, since_start(run),
         kind == ANSWER_ERROR ? 0 : len);
@@ -276,13 +299,9 @@ fail_call(struct call *call, uint32_t status, const char *name, const char *form
 
 /* ---- calls as they come ---- */
 
-int calls_open(struct vial_run *run, struct tool_set *tools, const struct mounts *mounts,
-    struct vial_error *err)
+/* What it takes to answer anything. */
+static int open_now(struct vial_run *run, struct tool_set *tools, struct vial_error *err)
 {
-    run->calls = (struct run_calls){.sock = -1, .mounts = mounts};
-    if (tools == NULL && mounts == NULL) {
-        return VIAL_OK;
-    }
     run->calls.tool_counts = calloc(tools != NULL ? 2 * tools->count : 1, sizeof(uint32_t));
     if (run->wake_fd < 0) {
         run->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -295,16 +314,43 @@ int calls_open(struct vial_run *run, struct tool_set *tools, const struct mounts
         return vial__fail_sys(err, sys, "preparing for calls of tools");
     }
     buf_init(&run->calls.out, (run->limits.call_bytes_max + ANSWER_EXTRA_BYTES) *
-                                  ((size_t)run->limits.calls_at_once_max + 1));
+                                      ((size_t)run->limits.calls_at_once_max + 1) +
+                                  fetches_out_bytes_max(run));
     run->calls.tools = tools != NULL ? tool_set_ref(tools) : NULL;
     run->calls.is_open = 1;
     return VIAL_OK;
+}
+
+int calls_open(struct vial_run *run, struct tool_set *tools, const struct mounts *mounts,
+    unsigned breed, struct vial_error *err)
+{
+    run->calls = (struct run_calls){.sock = run->calls.sock,
+        .result = run->calls.result,
+        .fetches = run->calls.fetches,
+        .mounts = mounts,
+        .library_count = breed == BREED_DATA     ? LIBRARY_DATA_COUNT
+                         : breed == BREED_PYTHON ? LIBRARY_PYTHON_COUNT
+                                                 : 0};
+    return tools == NULL && mounts == NULL ? VIAL_OK : open_now(run, tools, err);
 }
 
 void calls_begin(struct vial_run *run, int sock, struct vial_result *result)
 {
     run->calls.sock = sock;
     run->calls.result = result;
+}
+
+/* 0, or -1 when it was ended, because the program may not call that tool. */
+static int check_permission(const struct vial_run *run, struct call *call)
+{
+    char by[RULE_TEXT_BYTES];
+
+    if (permit_tool(run, call->tool->spec.name, by)) {
+        return 0;
+    }
+    fail_call(call, VIAL_CALL_DENIED, "DeniedError", "%s may not be called: denied by %s",
+        call->tool->spec.name, by);
+    return -1;
 }
 
 /* Its limits, in the words of the error that it gets; 0, or -1 when it was ended. */
@@ -504,10 +550,14 @@ static void take_call(
     }
     call->record =
         result_calls_add(&run->calls.result->calls, call->tool->spec.name, since_start(run), size);
-    if (run->request.record_calls != 0 && head->kind == CALL_JSON) {
-        result_calls_record(&run->calls.result->calls, call->record, 0, call->args, len);
+    /* What the result holds is JSON, also when a cell says that it is and it is not. */
+    if (run->request.record_calls != 0 && head->kind == CALL_JSON &&
+        json_check(call->args, len, ARGS_DEPTH_MAX, NULL) == 0) {
+        result_calls_record(
+            &run->calls.result->calls, call->record, CALL_PART_INPUT, call->args, len);
     }
-    if (check_limits(run, call, size) < 0 || check_arguments(call) < 0) {
+    if (check_permission(run, call) < 0 || check_limits(run, call, size) < 0 ||
+        check_arguments(call) < 0) {
         return;
     }
     if (table_add(&run->engine->calls, call) < 0) {
@@ -520,6 +570,12 @@ static void take_call(
     }
 }
 
+/* What the cell should have refused itself. */
+static int may_look(const char *name, const char *path, const void *run)
+{
+    return permit_look(run, name, path);
+}
+
 /* The cell looks into a directory that we serve. */
 static enum calls_taken take_look(
     struct vial_run *run, const struct call_head *head, const char *bytes, size_t len)
@@ -527,22 +583,27 @@ static enum calls_taken take_look(
     struct call_table *table = &run->engine->calls;
     struct buf answer;
     uint32_t sys;
+    int flood;
 
-    if (run->calls.mounts == NULL || head->id <= run->calls.last_id) {
+    if ((run->calls.mounts == NULL && run->calls.library_count == 0) ||
+        head->id <= run->calls.last_id) {
         return CALLS_NONSENSE;
     }
     run->calls.last_id = head->id;
     buf_init(&answer, LOOK_BYTES_MAX);
-    sys = (uint32_t)mounts_look(run->calls.mounts, bytes, len, &answer);
+    sys = (uint32_t)mounts_look(
+        run->calls.mounts, run->calls.library_count, bytes, len, may_look, run, &answer);
     (void)pthread_mutex_lock(&table->lock);
     if (sys != 0) {
         send_answer(run, head->id, ANSWER_ERRNO, (const char *)&sys, sizeof(sys));
     } else {
         send_answer(run, head->id, ANSWER_BYTES, answer.data, answer.len);
     }
+    run->calls.looks_bytes = run->calls.out.len > 0 ? run->calls.looks_bytes + answer.len : 0;
+    flood = run->calls.looks_bytes > LOOKS_BYTES_MAX && !mutate_without_part("library-flood");
     (void)pthread_mutex_unlock(&table->lock);
     buf_release(&answer);
-    return CALLS_TAKEN;
+    return flood ? CALLS_NONSENSE : CALLS_TAKEN;
 }
 
 enum calls_taken calls_take(struct vial_run *run, const struct frame *f)
@@ -550,12 +611,25 @@ enum calls_taken calls_take(struct vial_run *run, const struct frame *f)
     struct call_table *table = &run->engine->calls;
     struct call_head head;
 
-    if (!run->calls.is_open || f->len < sizeof(head)) {
+    if (f->len < sizeof(head)) {
         return CALLS_NONSENSE;
     }
     memcpy(&head, f->payload, sizeof(head));
+    /* Most programs that may look into a library, or ask the network, never do. */
+    if (!run->calls.is_open &&
+        ((run->calls.library_count > 0 && head.tool == LOOK_TOOL) || head.tool == FETCH_TOOL) &&
+        open_now(run, NULL, NULL) < 0) {
+        return CALLS_NONSENSE;
+    }
+    if (!run->calls.is_open) {
+        return CALLS_NONSENSE;
+    }
     if (head.tool == LOOK_TOOL) {
         return take_look(run, &head, f->payload + sizeof(head), f->len - sizeof(head));
+    }
+    if (head.tool == FETCH_TOOL && head.id > run->calls.last_id && head.zero == 0) {
+        run->calls.last_id = head.id;
+        return fetches_take(run, &head, f->payload + sizeof(head), f->len - sizeof(head));
     }
     if (run->calls.tools == NULL || head.tool >= run->calls.tools->count ||
         head.kind > CALL_LARGE || head.zero != 0 || head.id <= run->calls.last_id ||
@@ -624,7 +698,9 @@ void calls_serve(struct vial_run *run, uint64_t now_us)
     uint64_t count;
     int changed = 1;
 
-    if (!run->calls.is_open || (run->calls.count == 0 && run->calls.out.len == 0)) {
+    /* Who makes requests adds answers without our knowledge. */
+    if (!run->calls.is_open ||
+        (run->calls.fetches == NULL && run->calls.count == 0 && run->calls.out.len == 0)) {
         return;
     }
     (void)!read(run->wake_fd, &count, sizeof(count)); /* short counts handled */
@@ -678,6 +754,7 @@ void calls_end(struct vial_run *run)
     struct call_table *table = &run->engine->calls;
     struct call *call, *next;
 
+    fetches_end(run);
     if (!run->calls.is_open) {
         return;
     }
@@ -712,5 +789,6 @@ void calls_close(struct vial_run *run)
     free(run->calls.tool_counts);
     buf_release(&run->calls.out);
     tool_set_unref(run->calls.tools);
+    fetches_close(run);
     run->calls = (struct run_calls){.sock = -1};
 }

@@ -17,6 +17,7 @@
 #include "wire/frame.h"
 
 struct call;
+struct fetches;
 struct mounts;
 struct workers;
 
@@ -35,11 +36,13 @@ struct call_table {
 struct run_calls {
     struct tool_set *tools;      /* NULL: none */
     const struct mounts *mounts; /* NULL: none */
+    unsigned library_count;      /* directories of LIBRARY_PYTHON that the cell may look at */
     int is_open;                 /* there are some */
     struct call *first;          /* those without an answer */
     unsigned pending_count;
     unsigned approvals_count; /* of them wait for approval */
     uint32_t last_id;         /* of the cell's numbers */
+    size_t looks_bytes;       /* of answers to looks since the cell had taken all there were */
     uint64_t count;
     uint32_t *tool_counts;  /* calls so far, and those without an answer, for each tool */
     struct buf out;         /* answers that the socket had no room for */
@@ -47,6 +50,7 @@ struct run_calls {
     uint64_t paused_us;     /* since when the wall clock stands; 0: it runs */
     uint64_t paused_us_sum; /* how long it stood before */
     struct vial_result *result;
+    struct fetches *fetches; /* what it has of the network, or NULL */
 };
 
 void call_table_init(struct call_table *table, unsigned threads_max);
@@ -58,9 +62,9 @@ VIAL_NODISCARD int call_table_release(struct call_table *table);
 struct vial_run;
 
 /* Before the start message: what the run needs to take calls. Each of tools and mounts may be
- * NULL. */
+ * NULL. breed is that of its cell, and says which library it may look at. */
 VIAL_NODISCARD int calls_open(struct vial_run *run, struct tool_set *tools,
-    const struct mounts *mounts, struct vial_error *err);
+    const struct mounts *mounts, unsigned breed, struct vial_error *err);
 
 /* With a cell: answers go here from now on. */
 void calls_begin(struct vial_run *run, int sock, struct vial_result *result);
@@ -77,6 +81,16 @@ void calls_serve(struct vial_run *run, uint64_t now_us);
 
 /* Not 0: the socket has no room; wait until it has. */
 int calls_wants_to_write(struct vial_run *run);
+
+/* Sends an answer to the cell, or puts it off; takes the table's lock. */
+void calls_answer(
+    struct vial_run *run, uint32_t cell_id, uint32_t kind, const char *bytes, size_t len);
+
+/* Without memory for what the cell wants it is ended. */
+void calls_give_up(struct vial_run *run);
+
+/* The threads for what waits; NULL with *err. */
+struct workers *calls_workers(struct call_table *table, struct vial_error *err);
 
 /* The run is over: what was not answered never will be. */
 void calls_end(struct vial_run *run);

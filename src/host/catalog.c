@@ -1,12 +1,16 @@
 /* catalog.c - see catalog.h. */
 #include "host/catalog.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "code/specifier.h"
 #include "schema/schema.h"
+
+extern const char ENVIRONMENT_DATA[]; /* share/environments/data.json, put in by the build */
 
 static int check_module_name(
     const char *name, size_t len, struct buf *full, char *why, size_t why_size)
@@ -77,13 +81,38 @@ int catalog_update(struct store *store, const char *json, size_t len, struct sto
     return put(store_update, store, json, len, ret, report, err);
 }
 
+const char *catalog_shipped(const char *name, uint32_t version)
+{
+    return version <= 1 && strcmp(name, "data") == 0 ? ENVIRONMENT_DATA : NULL;
+}
+
+/* What is stored, or came with vial. */
+static int get_text(struct store *store, const char *name, uint32_t version,
+    struct store_version *ret, char **ret_json, struct vial_error *err)
+{
+    int r = store_get(store, name, version, ret, ret_json, err);
+    const char *shipped = r < 0 && err->sys == ENOENT ? catalog_shipped(name, version) : NULL;
+
+    if (shipped == NULL) {
+        return r;
+    }
+    *ret_json = strdup(shipped);
+    if (*ret_json == NULL) {
+        return vial__fail(err, VIAL_E_NOMEM, "no memory for the document of an environment");
+    }
+    *ret = (struct store_version){.version = 1, .document_bytes = strlen(shipped)};
+    (void)snprintf(ret->name, sizeof(ret->name), "%s", name);
+    return VIAL_OK;
+}
+
 int catalog_get(struct store *store, const char *name, uint32_t version, struct document **ret,
     struct store_version *ret_version, char **ret_json, struct vial_error *err)
 {
     struct store_version found;
     char *json = NULL;
     struct buf report;
-    int r = store_get(store, name, version, &found, &json, err);
+    struct vial_error own;
+    int r = get_text(store, name, version, &found, &json, err != NULL ? err : &own);
 
     if (r < 0) {
         return r;

@@ -33,4 +33,8 @@ VIAL_NODISCARD int catalog_get(struct store *store, const char *name, uint32_t v
     struct document **ret, struct store_version *ret_version, char **ret_json,
     struct vial_error *err);
 
+/* The document of an environment that comes with vial, which is there unless somebody stores one of
+ * the same name; NULL when there is none. It has one version. */
+const char *catalog_shipped(const char *name, uint32_t version);
+
 #endif

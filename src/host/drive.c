@@ -1,8 +1,8 @@
 /* drive.c - see drive.h.
  *
  * The waiting thread sleeps on the cell's socket alone. All limits are deadlines of that sleep: the
- * wall clock; the processor time, which cannot be used up before as much time has passed; and,
- * where no cgroup watches memory, the next look at it. */
+ * wall clock; the processor time, which cannot be used up before as much time has passed on every
+ * processor that the cell can have; and, where no cgroup watches memory, the next look at it. */
 #include "host/drive.h"
 
 #include <errno.h>
@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "host/fetch.h"
 #include "host/meter.h"
 #include "host/result.h"
 #include "host/run_files.h"
@@ -27,10 +28,11 @@ enum {
     TOGETHER_US = 2000, /* how long a cell shares our processor, see drive_sit_together */
     GONE_MS_MAX = 5000, /* a killed process is gone in this time, or the machine is in trouble */
     FLOOD_FACTOR = 16,  /* output beyond so many times its limit ends the run */
-    RECEIVE_BYTES = 65536 + 8192, /* a whole frame of output or of a file */
+    RECEIVE_BYTES = 65536 + 8192, /* a whole frame of output, a file or an artifact */
     STOP_US = 10 * 1000,          /* between two requests to stop */
     GRACE_US =
-        500 * 1000, /* for a program that was asked to stop: a native loop may take a while */
+        500 * 1000,     /* for a program that was asked to stop: a native loop may take a while */
+    CPU_LOOK_US = 1000, /* the time used is not looked at more often */
     SLEEP_US_MAX = 1000 * 1000 * 1000, /* the kernel takes no endless time as a number */
 };
 
@@ -110,13 +112,25 @@ static int sleep_once(struct vial_run *run, uint64_t now, uint64_t until)
     return n > 0 && (p[0].revents & ~POLLOUT) != 0;
 }
 
+/* How long it takes at least to use up so much processor time: each thread of the cell may have a
+ * processor. */
+static uint64_t cpu_lasts_us(const struct vial_run *run, const struct cell *cell, uint64_t left_us)
+{
+    uint64_t at_once = min_u64(1 + cell->spec.threads_max, (uint64_t)CPU_COUNT(&run->engine->cpus));
+
+    if (at_once <= 1) {
+        return left_us;
+    }
+    return left_us / at_once > CPU_LOOK_US ? left_us / at_once : CPU_LOOK_US;
+}
+
 /* Sleeps until the cell says something or a limit is reached. */
 static enum drive_event sleep_until_event(struct vial_run *run)
 {
     struct cell *cell = &run->engine->cells[run->cell];
     uint64_t cpu_max = run->limits.cpu_ms_max * 1000ULL;
     uint64_t now = clock_now_us();
-    uint64_t cpu_next = run->started_us + cpu_max;
+    uint64_t cpu_next = run->started_us + cpu_lasts_us(run, cell, cpu_max);
     uint64_t until, used;
     int n;
 
@@ -144,13 +158,12 @@ static enum drive_event sleep_until_event(struct vial_run *run)
         if (now >= wall_end_us(run)) {
             return EVENT_WALL;
         }
-        if (run->interrupted == 0 && now >= cpu_next) { /* one thread: what is left cannot be used
-                                                           up before as much time passed */
+        if (run->interrupted == 0 && now >= cpu_next) {
             used = meter_cpu_us(cell);
             if (used >= cpu_max) {
                 return EVENT_CPU;
             }
-            cpu_next = now + (cpu_max - used);
+            cpu_next = now + cpu_lasts_us(run, cell, cpu_max - used);
         }
         if (meter_polls(cell) && now >= run->memory_next_us) {
             run->memory_next_us = now + MEMORY_POLL_US;
@@ -215,11 +228,30 @@ static enum heard heard_call(enum calls_taken taken)
     return taken == CALLS_TAKEN ? HEARD_MORE : taken == CALLS_FLOOD ? HEARD_CALLS : HEARD_NONSENSE;
 }
 
+static enum heard heard_artifact(enum artifacts_taken taken)
+{
+    return taken == ARTIFACTS_TAKEN   ? HEARD_MORE
+           : taken == ARTIFACTS_NOMEM ? HEARD_NOMEM
+                                      : HEARD_NONSENSE;
+}
+
+/* They come when they were asked for, and only then. */
+static enum heard heard_findings(const struct vial_run *run, enum findings_taken taken)
+{
+    return run->scan == SCAN_OFF || taken == FINDINGS_MALFORMED ? HEARD_NONSENSE
+           : taken == FINDINGS_NOMEM                            ? HEARD_NOMEM
+                                                                : HEARD_MORE;
+}
+
 /* Takes a result out of the receive buffer, which is the next run's again. */
 static enum heard take_result(struct vial_result *result, const struct frame *f)
 {
-    char *payload = malloc(f->len + 1);
+    char *payload;
 
+    if (result->artifacts.is_open) {
+        return HEARD_NONSENSE;
+    }
+    payload = malloc(f->len + 1);
     if (payload == NULL) {
         return HEARD_NOMEM;
     }
@@ -232,11 +264,19 @@ static enum heard take_result(struct vial_result *result, const struct frame *f)
     return HEARD_RESULT;
 }
 
+/* A tool that is called with more than it may be called with says so itself. */
+static uint64_t call_bytes_max(const struct vial_run *run)
+{
+    uint64_t for_net = fetches_call_bytes_max(run);
+
+    return for_net > run->limits.call_bytes_max ? for_net : run->limits.call_bytes_max;
+}
+
 /* Reads what the cell has sent and acts on every whole frame. */
 static enum heard listen_once(struct vial_run *run, struct vial_result *result)
 {
-    const struct frame_limits limits = {.value_bytes_max = run->limits.value_bytes_max,
-        .call_bytes_max = run->limits.call_bytes_max};
+    const struct frame_limits limits = {
+        .value_bytes_max = run->limits.value_bytes_max, .call_bytes_max = call_bytes_max(run)};
     struct cell *cell = &run->engine->cells[run->cell];
     enum heard heard = HEARD_MORE;
     struct frame f;
@@ -265,9 +305,16 @@ static enum heard listen_once(struct vial_run *run, struct vial_result *result)
             heard = take_result(result, &f);
         } else if (r == 1 && f.type == FRAME_FILE) {
             heard = heard_of(files_take(result, &run->request, f.payload, f.len));
+        } else if (r == 1 && f.type == FRAME_ARTIFACT) {
+            heard = heard_artifact(result_artifacts_take(&result->artifacts, f.payload, f.len));
+        } else if (r == 1 && f.type == FRAME_DENIED) {
+            heard =
+                permit_take_denial(run, result, f.payload, f.len) < 0 ? HEARD_NONSENSE : HEARD_MORE;
+        } else if (r == 1 && f.type == FRAME_FINDINGS) {
+            heard = heard_findings(run, result_findings_take(&result->findings, f.payload, f.len));
         } else if (r == 1 && f.type == FRAME_CALL) {
             heard = heard_call(calls_take(run, &f));
-            if (run->calls.pending_count == 0) { /* it was answered at once */
+            if (run->calls.pending_count == 0 && !fetches_are_pending(run)) { /* answered at once */
                 stay_together(run);
             }
         } else if (r == 1 && take_output(run, result, &f) < 0) {
@@ -428,6 +475,7 @@ int drive_run(struct vial_run *run, struct vial_result *result, struct vial_erro
     int r;
 
     calls_begin(run, run->engine->cells[run->cell].sock, result);
+    permit_note(run, result);
     r = drive(run, result, err);
     calls_end(run);
     return r;

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/json.h"
+#include "host/env.h"
 #include "host/place.h"
 #include "policy/limits.h"
 
@@ -47,32 +48,64 @@ const char *vial_version(void)
     return VIAL_VERSION;
 }
 
-/* Beside the library, as in a build tree; then where it is installed. */
-static int find_cell_program(const char *asked, char **ret, struct vial_error *err)
+/* The path of a program in the directory of this file, when it is there; else NULL. */
+static const char *beside(const char *file, const char *name, char path[PATH_MAX])
 {
+    const char *slash = file != NULL ? strrchr(file, '/') : NULL;
+
+    if (slash == NULL) {
+        return NULL;
+    }
+    (void)snprintf(path, PATH_MAX, "%.*s/%s", (int)(slash - file), file, name);
+    return access(path, X_OK) == 0 ? path : NULL;
+}
+
+int engine_find_program(struct vial_engine *e, unsigned breed, struct vial_error *err)
+{
+    const char *name = breed == BREED_JS ? "vial-cell-js" : "vial-cell-python";
+    struct breed *b = &e->breeds[breed];
+    const char *found = breed == e->first ? e->cell_path : NULL;
     char path[PATH_MAX];
     Dl_info info;
-    const char *slash;
-    const char *found = asked;
 
-    if (asked != NULL && access(asked, X_OK) < 0) {
-        return vial__fail_sys(err, errno, "the cell program %s", asked);
+    if (b->cell_path != NULL) {
+        return VIAL_OK;
     }
-    if (found == NULL && dladdr((const void *)(uintptr_t)vial_version, &info) != 0 &&
-        info.dli_fname != NULL && (slash = strrchr(info.dli_fname, '/')) != NULL) {
-        (void)snprintf(
-            path, sizeof(path), "%.*s/vial-cell-js", (int)(slash - info.dli_fname), info.dli_fname);
-        found = access(path, X_OK) == 0 ? path : NULL;
-    }
-    if (found == NULL && access(VIAL_LIBEXEC_DIR "/vial-cell-js", X_OK) == 0) {
-        found = VIAL_LIBEXEC_DIR "/vial-cell-js";
+    if (found != NULL && access(found, X_OK) < 0) {
+        return vial__fail_sys(err, errno, "the cell program %s", found);
     }
     if (found == NULL) {
-        return vial__fail(err, VIAL_E_CELL, "there is no vial-cell-js beside libvial nor in %s",
-            VIAL_LIBEXEC_DIR);
+        found = beside(e->cell_path, name, path);
     }
-    *ret = strdup(found);
-    return *ret != NULL ? VIAL_OK : vial__fail(err, VIAL_E_NOMEM, "no memory for an engine");
+    if (found == NULL && dladdr((const void *)(uintptr_t)vial_version, &info) != 0) {
+        found = beside(info.dli_fname, name, path);
+    }
+    if (found == NULL) {
+        found = beside(VIAL_LIBEXEC_DIR "/", name, path);
+    }
+    if (found == NULL) {
+        return vial__fail(
+            err, VIAL_E_CELL, "there is no %s beside libvial nor in %s", name, VIAL_LIBEXEC_DIR);
+    }
+    b->cell_path = strdup(found);
+    return b->cell_path != NULL ? VIAL_OK
+                                : vial__fail(err, VIAL_E_NOMEM, "no memory for an engine");
+}
+
+void engine_set_breed(struct cell_spec *spec, unsigned breed)
+{
+    spec->breed = breed;
+    spec->threads_max = breed == BREED_JS ? 0 : PYTHON_THREADS;
+}
+
+unsigned engine_breed_of(uint32_t language, const char *name)
+{
+    size_t len = name != NULL ? strlen(name) : 0;
+
+    if (language == VIAL_LANGUAGE_AUTO && len > 3 && strcmp(name + len - 3, ".py") == 0) {
+        return BREED_PYTHON;
+    }
+    return language == VIAL_LANGUAGE_PYTHON ? BREED_PYTHON : BREED_JS;
 }
 
 static int in_range(const char *name, uint32_t v, uint32_t by_default, uint32_t max, uint32_t *ret,
@@ -118,29 +151,39 @@ static int take_options(
     e->no_jit = o.no_jit != 0;
     e->quick = o.quick != 0;
     e->for_sessions = o.for_sessions != 0;
+    e->on_secret = o.on_secret;
+    e->secret_user = o.secret_user;
     e->memory_default = limits.memory_bytes_max;
     e->spec_default = (struct cell_spec){.open_files_max = limits.open_files_max,
         .files_max = limits.files_max,
         .disk_bytes_max = limits.disk_bytes_max};
     e->require = o.require != NULL ? strdup(o.require) : NULL;
-    if (o.require != NULL && e->require == NULL) {
+    e->cell_path = o.cell_path != NULL ? strdup(o.cell_path) : NULL;
+    if ((o.require != NULL && e->require == NULL) ||
+        (o.cell_path != NULL && e->cell_path == NULL)) {
         return vial__fail(err, VIAL_E_NOMEM, "no memory for an engine");
     }
-    return find_cell_program(o.cell_path, &e->cell_path, err);
+    e->first = engine_breed_of(o.language, NULL);
+    return engine_find_program(e, e->first, err);
 }
 
 static int make_tables(struct vial_engine *e, struct vial_error *err)
 {
-    unsigned count = e->pool_count + e->runs_max + e->sessions_max + ENV_CELLS + CELLS_EXTRA;
+    unsigned count =
+        BREEDS * e->pool_count + e->runs_max + e->sessions_max + ENV_CELLS + CELLS_EXTRA;
     unsigned families = e->sessions_max + FAMILIES_ENVS;
     unsigned i;
+    int missing = 0;
 
     count = count < CELLS_LIMIT ? count : CELLS_LIMIT;
     families = families < FAMILIES_LIMIT ? families : FAMILIES_LIMIT;
     e->cells = calloc(count, sizeof(*e->cells));
-    e->ready = calloc(count, sizeof(*e->ready));
     e->families = calloc(families, sizeof(*e->families));
-    if (e->cells == NULL || e->ready == NULL || e->families == NULL) {
+    for (i = 0; i < BREEDS; i++) {
+        e->breeds[i].ready = calloc(count, sizeof(*e->breeds[i].ready));
+        missing |= e->breeds[i].ready == NULL;
+    }
+    if (e->cells == NULL || missing || e->families == NULL) {
         return vial__fail(err, VIAL_E_NOMEM, "no memory for an engine");
     }
     e->cells_count = count; /* only now: vial_engine_free closes what so many cells hold */
@@ -201,17 +244,19 @@ static void merge_group(struct layer_entry *found, const struct layer_entry *kno
  * run. */
 static int first_template(struct vial_engine *e, struct vial_error *err)
 {
+    struct breed *b = &e->breeds[e->first];
     struct layer_report groups;
     int r;
 
     memset(&groups, 0, sizeof(groups));
     cgroup_base_open(&e->cgroups, &groups);
-    r = template_start(e, e->for_sessions, &e->templates[0], &e->report, err);
+    r = template_start(e, e->first, e->for_sessions, &e->templates[0], &e->report, err);
     if (r < 0) {
         return r;
     }
-    e->current = 0;
-    e->current_stays = e->for_sessions ? 0 : -1;
+    b->wanted = 1;
+    b->current = 0;
+    b->current_stays = e->for_sessions ? 0 : -1;
     e->template_count = 1;
     merge_group(&e->report.entries[LAYER_CGROUP_MEMORY], &groups.entries[LAYER_CGROUP_MEMORY]);
     merge_group(&e->report.entries[LAYER_CGROUP_PIDS], &groups.entries[LAYER_CGROUP_PIDS]);
@@ -236,7 +281,9 @@ int vial_engine_new(
     if (e == NULL) {
         return vial__fail(err, VIAL_E_NOMEM, "no memory for an engine");
     }
-    e->current = e->current_stays = -1;
+    for (i = 0; i < BREEDS; i++) {
+        e->breeds[i].current = e->breeds[i].current_stays = -1;
+    }
     e->pace_us = UINT16_MAX; /* nobody is in a hurry yet */
     e->wake_fd = e->host_pidfd = -1;
     for (i = 0; i < TEMPLATES_MAX; i++) {
@@ -266,6 +313,7 @@ int vial_engine_new(
 
 void vial_engine_free(struct vial_engine *e)
 {
+    unsigned i;
     int held;
 
     if (e == NULL) {
@@ -279,7 +327,10 @@ void vial_engine_free(struct vial_engine *e)
     (void)pthread_cond_destroy(&e->changed);
     (void)pthread_mutex_destroy(&e->lock);
     free(e->cells);
-    free(e->ready);
+    for (i = 0; i < BREEDS; i++) {
+        free(e->breeds[i].ready);
+        free(e->breeds[i].cell_path);
+    }
     free(e->families);
     free(e->cell_path);
     free(e->require);
@@ -299,13 +350,32 @@ const char *vial_engine_level(const struct vial_engine *engine)
     return engine->level;
 }
 
+static int is_settled(const struct vial_engine *e)
+{
+    const struct vial_env *env;
+    unsigned i;
+
+    for (env = e->envs; env != NULL; env = env->next) {
+        if (env_is_up(env) && !env->failed && env->ready_count < env->wanted_count) {
+            return 0;
+        }
+    }
+
+    for (i = 0; i < BREEDS; i++) {
+        if (e->breeds[i].ready_count < place_wanted(e, &e->breeds[i])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 void vial_engine_settle(struct vial_engine *e, uint32_t ms)
 {
     uint64_t deadline = clock_now_us() + ms * 1000ULL;
     struct timespec until;
 
     (void)pthread_mutex_lock(&e->lock);
-    while (e->ready_count < place_wanted(e) && clock_now_us() < deadline) {
+    while (!is_settled(e) && clock_now_us() < deadline) {
         until.tv_sec = (time_t)(deadline / 1000000);
         until.tv_nsec = (long)(deadline % 1000000) * 1000;
         (void)pthread_cond_timedwait(&e->changed, &e->lock, &until);
@@ -316,18 +386,22 @@ void vial_engine_settle(struct vial_engine *e, uint32_t ms)
 void vial_engine_stats(struct vial_engine *e, struct vial_engine_stats *stats)
 {
     struct vial_engine_stats s = VIAL_ENGINE_STATS_INIT;
+    const struct breed *b = &e->breeds[e->first];
+    unsigned i;
     size_t n = stats->size < sizeof(s) ? stats->size : sizeof(s);
 
     if (n <= sizeof(s.size)) {
         return;
     }
     (void)pthread_mutex_lock(&e->lock);
-    s.ready_count = e->ready_count;
+    for (i = 0; i < BREEDS; i++) {
+        s.ready_count += e->breeds[i].ready_count;
+    }
     s.busy_count = e->busy_count;
     s.template_count = e->template_count;
     s.run_count = e->run_count;
-    s.template_pid = e->current >= 0 ? e->templates[e->current].pid : 0;
-    s.idle_cell_pid = e->ready_count > 0 ? e->cells[e->ready[0]].pid : 0;
+    s.template_pid = b->current >= 0 ? e->templates[b->current].pid : 0;
+    s.idle_cell_pid = b->ready_count > 0 ? e->cells[b->ready[0]].pid : 0;
     (void)pthread_mutex_unlock(&e->lock);
     memcpy((char *)stats + sizeof(s.size), (const char *)&s + sizeof(s.size), n - sizeof(s.size));
 }

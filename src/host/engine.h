@@ -21,12 +21,22 @@
 #include "wire/frame.h"
 
 enum {
-    TEMPLATES_MAX = 8,  /* one in use, the others waiting for their last cells to end */
+    TEMPLATES_MAX = 16, /* two of a kind in use, the others waiting for their last cells to end */
     CELLS_EXTRA = 16,   /* cells that are ending while others begin */
     CELLS_LIMIT = 3500, /* with the families below the users of a range (namespace.h) */
     FAMILIES_LIMIT = 512,
+    PYTHON_THREADS = 16, /* beside the first one: enough for a program that waits for several
+                          * things, and no load for the host */
     FAMILY_NONE = UINT16_MAX,
     CELL_NONE = UINT32_MAX,
+};
+
+/* Kinds of templates: a language, and what of its libraries is there at once. */
+enum breed_number {
+    BREED_JS,
+    BREED_PYTHON,
+    BREED_DATA, /* Python with numpy, pandas and matplotlib */
+    BREEDS,
 };
 
 enum cell_state {
@@ -53,8 +63,25 @@ struct template
     unsigned cells_count; /* not yet gone */
     uint64_t forks_count;
     uint64_t started_us;
-    int retired; /* no further forks; ends with its last cell */
-    int stays;   /* its cells can stay: programs in them can be stopped softly */
+    int retired;    /* no further forks; ends with its last cell */
+    int stays;      /* its cells can stay: programs in them can be stopped softly */
+    unsigned breed; /* enum breed_number */
+};
+
+/* The templates of one kind, and the cells that wait for runs. Only what was asked for is started.
+ */
+struct breed {
+    char *cell_path;   /* the program; NULL: not looked for yet */
+    int current;       /* index of the template that forks cells for runs, or -1 */
+    int current_stays; /* likewise for families; the same one when the engine is for sessions */
+    int wanted;        /* somebody wants a run */
+    int stays_wanted;  /* somebody wants a family */
+    int rotate;        /* a new template is wanted */
+    unsigned failures_count; /* templates or cells that failed to start, in a row */
+    uint64_t retry_us;       /* no new template before this time */
+    uint32_t *ready;         /* indices of ready cells, a stack */
+    unsigned ready_count;
+    unsigned coming_count; /* ordered for the pool and not yet ready */
 };
 
 struct cell {
@@ -77,9 +104,10 @@ struct cell {
     unsigned template_index;
     int exit_status; /* as from wait, when gone */
     uint64_t exit_cpu_us;
-    uint64_t born_us;     /* when it was ordered */
-    uint64_t cpu_us_base; /* used up when it became ready */
-    uint64_t pages_base;  /* anonymous pages it had then */
+    uint64_t born_us;         /* when it was ordered */
+    uint64_t cpu_us_base;     /* used up when it became ready */
+    uint64_t pages_base;      /* anonymous pages it had then */
+    uint64_t data_bytes_base; /* memory it could write to then; 0: that cannot be limited */
     struct cell_spec spec;
     struct cgroup_slot cgroups;
     uint64_t slot_owner; /* serial of the family whose members know cgroups; 0: no guest does */
@@ -122,18 +150,21 @@ struct waiter {
 struct vial_engine {
     /* Set at the start, then only read. */
     uint32_t pool_count, runs_max, queue_count_max, queue_ms_max, sessions_max;
+    int host_pidfd;
     uint64_t env_bytes_max;
     int no_jit;
     int quick;
-    int for_sessions; /* its one template is for cells that stay, too */
-    char *cell_path;
+    int for_sessions;         /* its one template is for cells that stay, too */
+    unsigned first;           /* enum breed_number: the one that is started with the engine */
+    char *cell_path;          /* the program that was asked for, or NULL */
+    vial_secret_fn on_secret; /* see secrets.h; NULL: there are none */
+    void *secret_user;
     char *require;
     struct cell_spec spec_default;
     struct layer_report report;
     char *isolation_json;
     const char *level;
     cpu_set_t cpus; /* where the host may run */
-    int host_pidfd;
     struct cgroup_base cgroups;
     uint64_t memory_default;
     struct call_table calls; /* has a lock of its own */
@@ -147,25 +178,18 @@ struct vial_engine {
     int stopping;
     int wake_fd; /* wakes the keeper */
     struct template templates[TEMPLATES_MAX];
-    int current;       /* index of the template that forks cells for runs, or -1 */
-    int current_stays; /* likewise for families; the same one when the engine is for sessions */
-    int stays_wanted;  /* somebody wants a family */
-    unsigned template_count;
-    unsigned failures_count;   /* templates or cells that failed to start, in a row */
-    int rotate;                /* a new template is wanted */
-    struct vial_error failure; /* why the last one failed */
-    uint64_t retry_us;         /* no new template before this time */
+    struct breed breeds[BREEDS];
+    struct vial_error failure; /* why the last template or cell failed */
     struct cell *cells;
     unsigned cells_count;
-    uint32_t *ready; /* indices of ready cells, a stack */
-    unsigned ready_count;
-    unsigned coming_count;     /* ordered for the pool and not yet ready */
+    unsigned template_count;
     uint64_t modules_until_us; /* so long runs with modules are likely; atomic */
+    int scans; /* there was a run that was scanned, so cells are prepared for more; atomic */
     unsigned busy_count;
-    unsigned queue_count;
     struct waiter *waiters;
     struct family *families;
     unsigned families_count;
+    unsigned queue_count;
     uint64_t family_serial;        /* the last one given out */
     struct vial_env *envs;         /* all of them; env.h */
     struct vial_session *sessions; /* all of them; session.h */
@@ -178,9 +202,20 @@ struct vial_engine {
 
 /* template.c: starts a template, waits until it is confined, and proves it with a canary. Takes the
  * lock for nothing; on success *ret is filled in and, the first time, report is completed. */
-VIAL_NODISCARD int template_start(struct vial_engine *engine, int stays, struct template *ret,
-    struct layer_report *report, struct vial_error *err);
+VIAL_NODISCARD int template_start(struct vial_engine *engine, unsigned breed, int stays,
+    struct template *ret, struct layer_report *report, struct vial_error *err);
 void template_release(struct template *t);
+
+/* engine.c: finds the program of a kind: the one that was asked for, else beside that, beside the
+ * library, or as installed. Does nothing when it is known. */
+VIAL_NODISCARD int engine_find_program(
+    struct vial_engine *engine, unsigned breed, struct vial_error *err);
+
+/* Makes it a cell of this kind. */
+void engine_set_breed(struct cell_spec *spec, unsigned breed);
+
+/* Of which kind a program in this language is; name helps when nobody said which it is. */
+unsigned engine_breed_of(uint32_t language, const char *name);
 
 /* keeper.c: starts and ends the thread, and with it everything that was made. */
 VIAL_NODISCARD int keeper_start(struct vial_engine *engine, struct vial_error *err);

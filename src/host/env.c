@@ -219,14 +219,15 @@ static int run_prefix(struct vial_env *env, struct vial_session *origin, struct 
     limits.wall_ms_max = limits.cpu_ms_max = PREFIX_MS;
     q.source = d->prefix;
     q.source_len = d->prefix_len;
-    q.name = d->language == VIAL_LANGUAGE_TYPESCRIPT ? "prefix.ts" : "prefix.js";
+    q.name = d->language == VIAL_LANGUAGE_TYPESCRIPT ? "prefix.ts"
+             : d->language == VIAL_LANGUAGE_PYTHON   ? "prefix.py"
+                                                     : "prefix.js";
     q.language = d->language;
     q.limits = &limits;
     q.modules = modules;
     q.module_count = d->modules_count;
     q.files = files;
     q.files_count = d->files_count;
-    q.files_mode = d->files_allowed ? VIAL_FILES_ON : VIAL_FILES_OFF;
     q.env = d->env.items;
     q.env_count = d->env.count;
     q.cwd = d->cwd;
@@ -237,12 +238,23 @@ static int run_prefix(struct vial_env *env, struct vial_session *origin, struct 
     if (r == VIAL_OK) {
         run->session_kind = SESSION_EVAL;
         run->introduce_mounts = env->mounts;
-        r = session_run(origin, run, ret, err);
+        run->scan =
+            d->scan_mode != VIAL_SCAN_AUTO || d->scan_rules_count > 0 ? SCAN_PREPARE : SCAN_OFF;
+        run->introduce_rules = d->scan_rules;
+        run->introduce_rules_count = d->scan_rules_count;
+        r = permit_open(run, origin->env_permissions, origin, err);
+        r = r < 0 ? r : session_run(origin, run, ret, err);
         vial_run_free(run);
     }
     free(modules);
     free(files);
     return r;
+}
+
+unsigned env_breed(const struct vial_env *env)
+{
+    return env->document->packages.count > 0 ? BREED_DATA
+                                             : engine_breed_of(env->document->language, NULL);
 }
 
 /* A template for the environment; *ret is NULL when its prefix failed, which the result tells. */
@@ -259,6 +271,7 @@ static int make_origin(struct vial_env *env, struct vial_session **ret,
     int r;
 
     want.spec.kind = CELL_ORIGIN;
+    engine_set_breed(&want.spec, env_breed(env));
     want.spec.open_files_max = limits.open_files_max;
     r = pool_take(e, &want, 1, &never, &cell, &pidfd, err);
     r = r < 0 ? r : session_adopt(e, cell, pidfd, &limits, env->tools, 1, &origin, err);
@@ -271,6 +284,8 @@ static int make_origin(struct vial_env *env, struct vial_session **ret,
         return r;
     }
     origin->mounts = env->mounts;
+    origin->env_permissions = env->document->permissions;
+    origin->env = env;
     r = run_prefix(env, origin, ret_result, err);
     if (r == VIAL_OK && (*ret_result)->status == VIAL_STATUS_OK && !(*ret_result)->session_lives) {
         vial_result_free(*ret_result);
@@ -278,8 +293,8 @@ static int make_origin(struct vial_env *env, struct vial_session **ret,
         vial_session_free(origin);
         return vial__fail(err, VIAL_E_INVALID,
             "the prefix of the environment %s ended its process, so that there is nothing to run "
-            "in; leave out process.exit()",
-            env->document->name);
+            "in; leave out %s",
+            env->document->name, env_breed(env) == BREED_JS ? "process.exit()" : "sys.exit()");
     }
     if (r < 0 || (*ret_result)->status != VIAL_STATUS_OK) {
         vial_session_free(origin);
@@ -357,9 +372,13 @@ int env_start(struct vial_env *env, struct vial_error *err)
     r = start(env, 0, &result, err);
     if (r == VIAL_OK && result != NULL && result->status != VIAL_STATUS_OK) {
         vial_result_error(result, &why);
-        r = vial__fail(err, VIAL_E_INVALID,
-            "the prefix of the environment %s failed: %s: %s (line %u)", env->document->name,
-            why.name, why.message, why.line);
+        r = why.name != NULL && strcmp(why.name, SCAN_RULES_ERROR) == 0
+                ? vial__fail(err, VIAL_E_INVALID,
+                      "the rules of the environment %s for the scanner: %s", env->document->name,
+                      why.message)
+                : vial__fail(err, VIAL_E_INVALID,
+                      "the prefix of the environment %s failed: %s: %s (line %u)",
+                      env->document->name, why.name, why.message, why.line);
     }
     vial_result_free(result);
     return r;

@@ -34,6 +34,9 @@ struct vial_env {
 
 /* ---- for runs and sessions; without the engine's lock ---- */
 
+/* Of which kind its templates are: enum breed_number. */
+unsigned env_breed(const struct vial_env *env);
+
 /* Starts the template when there is none. Blocks for as long as the prefix takes. */
 VIAL_NODISCARD int env_start(struct vial_env *env, struct vial_error *err);
 

@@ -67,14 +67,14 @@ static ptrdiff_t find_host_tool(const struct document *d, const char *name)
     return -1;
 }
 
-/* The document's tools as vial.h has them, but for those that programs may not call: these are not
- * there at all. What is left to the host gets its functions from the caller's tools. */
+/* The document's tools as vial.h has them. Those that programs may not call are there, too: a call
+ * of one says which rule refused it. What is left to the host gets its functions from the caller's
+ * tools. */
 static int fill_tools(
     struct vial_env *env, const struct vial_tool *given, size_t count, struct vial_error *err)
 {
     const struct document *d = env->document;
     struct vial_tool one;
-    size_t specs_count = 0;
     size_t i;
 
     env->specs = calloc(d->tools_count + 1, sizeof(*env->specs));
@@ -100,12 +100,8 @@ static int fill_tools(
         env->specs[at].user = one.user;
         env->specs[at].flags |= one.flags & (VIAL_TOOL_INLINE | VIAL_TOOL_VALUES);
     }
-    for (i = 0; i < d->tools_count; i++) {
-        if (document_allows_tool(d, d->tools[i].name)) {
-            env->specs[specs_count++] = env->specs[i];
-        }
-    }
-    return specs_count > 0 ? tool_set_new(env->specs, specs_count, &env->tools, err) : VIAL_OK;
+    return d->tools_count > 0 ? tool_set_new(env->specs, d->tools_count, &env->tools, err)
+                              : VIAL_OK;
 }
 
 /* The defaults of the globals as one object. */

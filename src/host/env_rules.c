@@ -95,17 +95,24 @@ int env_apply(struct vial_env *env, struct vial_run *run, struct vial_error *err
             "the variables and the directory of a run in the environment %s are the environment's",
             d->name);
     }
-    if (q->language == VIAL_LANGUAGE_AUTO) {
-        q->language =
-            d->language == VIAL_LANGUAGE_TYPESCRIPT ? VIAL_LANGUAGE_TYPESCRIPT : VIAL_LANGUAGE_AUTO;
+    if (q->scan_rules_count > 0) {
+        return vial__fail(err, VIAL_E_INVALID,
+            "the rules that programs in the environment %s are scanned by are the environment's",
+            d->name);
     }
-    if (!d->files_allowed) {
-        q->files_mode = VIAL_FILES_OFF;
+    if ((d->language == VIAL_LANGUAGE_PYTHON) != (q->language == VIAL_LANGUAGE_PYTHON) &&
+        q->language != VIAL_LANGUAGE_AUTO) {
+        return vial__fail(err, VIAL_E_INVALID, "programs in the environment %s are written in %s",
+            d->name, d->language == VIAL_LANGUAGE_PYTHON ? "Python" : "JavaScript or TypeScript");
+    }
+    if (q->language == VIAL_LANGUAGE_AUTO && d->language != VIAL_LANGUAGE_JAVASCRIPT) {
+        q->language = d->language;
     }
     q->env = d->env.items;
     q->env_count = d->env.count;
     q->entry_is_main = q->entry_is_main != 0 || d->entry_is_main;
     run->session_kind = SESSION_ENV;
+    run->scan = d->scan_mode;
     r = env_limits(env, q->limits, &run->limits, err);
     r = r < 0 ? r : env_check_globals(env, q->globals, q->globals_len, err);
     return r < 0 ? r : VIAL_OK;

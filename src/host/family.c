@@ -100,6 +100,7 @@ int family_order_origin(struct vial_engine *e, const struct cell_spec *spec)
     unsigned fds_count = 0;
     unsigned index = 0, i;
     struct family *f;
+    const struct breed *b = &e->breeds[spec->breed];
     struct cell *c;
     uint32_t cell;
     int on = 1;
@@ -116,10 +117,10 @@ int family_order_origin(struct vial_engine *e, const struct cell_spec *spec)
     }
     f = &e->families[index];
     c = &e->cells[cell];
-    c->template_index = (unsigned)e->current_stays;
+    c->template_index = (unsigned)b->current_stays;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, sv) < 0) {
         r = vial__fail_sys(&e->failure, errno, "making a socket pair");
-        e->templates[e->current_stays].cells_count++; /* which place_clear takes back */
+        e->templates[b->current_stays].cells_count++; /* which place_clear takes back */
         place_clear(e, c);
         fd_closep(&sock);
         return r;
@@ -129,22 +130,22 @@ int family_order_origin(struct vial_engine *e, const struct cell_spec *spec)
     *f = (struct family){.sock = sv[0],
         .pidfd = -1,
         .listener = -1,
-        .template_index = (unsigned)e->current_stays,
+        .template_index = (unsigned)b->current_stays,
         .members_count = 1,
         .serial = e->family_serial,
         .uid = 1 + e->cells_count + index};
     c->family = (uint16_t)index;
     c->spec.uid = f->uid;
     c->warm = e->quick ? GO_HURRY : GO_WARM;
-    e->templates[e->current_stays].cells_count++;
-    e->templates[e->current_stays].forks_count++;
+    e->templates[b->current_stays].cells_count++;
+    e->templates[b->current_stays].forks_count++;
     fds[fds_count++] = sock;
     fds[fds_count++] = sv[1];
     for (i = 0; i < c->cgroups.procs_fds_count; i++) {
         fds[fds_count++] = c->cgroups.procs_fds[i];
     }
     control_message_init(&m, CONTROL_FORK, FAMILY_BASE + index, &c->spec, sizeof(c->spec));
-    if (control_send(e->templates[e->current_stays].sock, &m, fds, fds_count) < 0) {
+    if (control_send(e->templates[b->current_stays].sock, &m, fds, fds_count) < 0) {
         r = vial__fail_sys(&e->failure, errno, "ordering a family");
         place_clear(e, c);
     }
@@ -599,7 +600,12 @@ static void hear_at_rest(struct vial_engine *e, struct cell *c)
     }
     if (n == (ssize_t)sizeof(refusal) && refusal.header.type == FRAME_UNBORN &&
         refusal.cell < e->cells_count && is_unborn_of(e, &e->cells[refusal.cell], c)) {
-        (void)vial__fail_sys(&e->failure, (int)refusal.sys, "branching");
+        if (refusal.sys == EBUSY) {
+            (void)vial__fail(&e->failure, VIAL_E_BUSY,
+                "the process has threads, which a branch of it would not have; let them end first");
+        } else {
+            (void)vial__fail_sys(&e->failure, (int)refusal.sys, "branching");
+        }
         fail_branch(e, &e->cells[refusal.cell]);
         place_clear(e, &e->cells[refusal.cell]);
         return;

@@ -32,6 +32,8 @@ enum {
     RETRY_US = 1000 * 1000,          /* between templates that fail, and between rotations */
     ROTATE_FORKS = 20000,            /* a template's address layout is not used for ever */
     ROTATE_US_MIN = 1000 * 1000,     /* who crashes on purpose costs at most one start a second */
+    KEEPER_MS = 1000,                /* it looks around so often when nothing happens */
+    KEEPER_BUSY_MS = 50,             /* and while something is missing */
 };
 
 /* ---- cells, with the lock held ---- */
@@ -52,7 +54,7 @@ static void cell_gone(struct vial_engine *e, struct cell *c, int status, uint64_
     if (c->state == CELL_BORN) {
         (void)vial__fail(&e->failure, VIAL_E_CELL,
             "a cell ended before it was ready (wait status 0x%x)", (unsigned)status);
-        e->failures_count++;
+        e->breeds[c->spec.breed].failures_count++;
         (void)pthread_cond_broadcast(&e->changed);
     }
     place_clear(e, c);
@@ -70,6 +72,7 @@ void keeper_cell_gone(struct vial_engine *e, struct cell *c, int status, uint64_
 static void template_lost(struct vial_engine *e, unsigned index)
 {
     struct template *t = &e->templates[index];
+    struct breed *b = &e->breeds[t->breed];
     unsigned i;
 
     t->retired = 0; /* so that place_clear leaves the release to us */
@@ -82,11 +85,11 @@ static void template_lost(struct vial_engine *e, unsigned index)
         }
     }
     t->retired = 1;
-    if (e->current == (int)index) {
-        e->current = -1;
+    if (b->current == (int)index) {
+        b->current = -1;
     }
-    if (e->current_stays == (int)index) {
-        e->current_stays = -1;
+    if (b->current_stays == (int)index) {
+        b->current_stays = -1;
     }
     if (t->cells_count == 0) {
         template_release(t);
@@ -98,44 +101,44 @@ static void template_lost(struct vial_engine *e, unsigned index)
 
 /* No further cells from the current template; its waiting ones go, its running ones end in peace.
  */
-static void template_retire(struct vial_engine *e)
+static void template_retire(struct vial_engine *e, struct breed *b)
 {
     struct template *t;
     unsigned i;
 
-    if (e->current < 0) {
+    if (b->current < 0) {
         return;
     }
-    t = &e->templates[e->current];
-    while (e->ready_count > 0) {
-        place_drop(e, &e->cells[e->ready[--e->ready_count]]);
+    t = &e->templates[b->current];
+    while (b->ready_count > 0) {
+        place_drop(e, &e->cells[b->ready[--b->ready_count]]);
     }
     for (i = 0; i < e->cells_count; i++) {
         struct cell *c = &e->cells[i];
 
-        if (c->state == CELL_BORN && (int)c->template_index == e->current &&
+        if (c->state == CELL_BORN && (int)c->template_index == b->current &&
             c->family == FAMILY_NONE) {
             place_drop(e, c);
         }
     }
-    if (e->current_stays == e->current) {
-        e->current_stays = -1;
+    if (b->current_stays == b->current) {
+        b->current_stays = -1;
     }
     t->retired = 1;
-    e->current = -1;
+    b->current = -1;
     if (t->cells_count == 0) {
         template_release(t);
     }
 }
 
 /* The same for the template of families when it is another one. Families live on. */
-static void template_retire_stays(struct vial_engine *e)
+static void template_retire_stays(struct vial_engine *e, struct breed *b)
 {
-    struct template *t = e->current_stays >= 0 ? &e->templates[e->current_stays] : NULL;
+    struct template *t = b->current_stays >= 0 ? &e->templates[b->current_stays] : NULL;
 
     if (t != NULL) {
         t->retired = 1;
-        e->current_stays = -1;
+        b->current_stays = -1;
         if (t->cells_count == 0) {
             template_release(t);
         }
@@ -143,8 +146,9 @@ static void template_retire_stays(struct vial_engine *e)
 }
 
 /* Starts a template, for families or for runs. The lock is let go of meanwhile. */
-static void template_renew(struct vial_engine *e, int stays)
+static void template_renew(struct vial_engine *e, unsigned breed, int stays)
 {
+    struct breed *b = &e->breeds[breed];
     struct template t;
     struct layer_report report;
     struct vial_error err;
@@ -155,36 +159,39 @@ static void template_renew(struct vial_engine *e, int stays)
          i < TEMPLATES_MAX && (e->templates[i].pidfd >= 0 || e->templates[i].cells_count > 0);
          i++) {
     }
-    if (i == TEMPLATES_MAX || clock_now_us() < e->retry_us) {
+    if (i == TEMPLATES_MAX || clock_now_us() < b->retry_us) {
         return;
     }
     (void)pthread_mutex_unlock(&e->lock);
-    r = template_start(e, stays, &t, &report, &err);
+    r = engine_find_program(e, breed, &err);
+    r = r < 0 ? r : template_start(e, breed, stays, &t, &report, &err);
     if (r == 0) {
         memcpy(&report.entries[LAYER_CGROUP_MEMORY], &e->report.entries[LAYER_CGROUP_MEMORY],
             2 * sizeof(report.entries[0]));
         r = layer_report_require(&report, e->require, &err);
+        /* Results tell of the first one's layers, whichever template their cell came from. */
+        r = r < 0 ? r : layer_report_keeps(&e->report, &report, &err);
         if (r < 0) {
             template_release(&t);
         }
     }
     (void)pthread_mutex_lock(&e->lock);
-    e->retry_us = clock_now_us() + RETRY_US;
+    b->retry_us = clock_now_us() + RETRY_US;
     if (r < 0) {
         e->failure = err;
-        e->failures_count++;
+        b->failures_count++;
         (void)pthread_cond_broadcast(&e->changed);
         return;
     }
-    e->failures_count = 0;
+    b->failures_count = 0;
     e->templates[i] = t;
     e->template_count++;
     if (stays) {
-        e->current_stays = (int)i;
+        b->current_stays = (int)i;
     }
     if (!stays || e->for_sessions) {
-        e->current = (int)i;
-        e->rotate = 0;
+        b->current = (int)i;
+        b->rotate = 0;
     }
 }
 
@@ -199,16 +206,48 @@ static int has_room(const struct vial_engine *e)
     return used + 1 < TEMPLATES_MAX;
 }
 
-static void rotate_if_due(struct vial_engine *e)
+static void rotate_if_due(struct vial_engine *e, struct breed *b)
 {
-    const struct template *t = e->current >= 0 ? &e->templates[e->current] : NULL;
+    const struct template *t = b->current >= 0 ? &e->templates[b->current] : NULL;
 
     if (t != NULL && has_room(e) && clock_now_us() >= t->started_us + ROTATE_US_MIN &&
-        (e->rotate || t->forks_count >= ROTATE_FORKS)) {
-        template_retire(e);
-        template_retire_stays(e);
-        e->retry_us = 0;
+        (b->rotate || t->forks_count >= ROTATE_FORKS)) {
+        template_retire(e, b);
+        template_retire_stays(e, b);
+        b->retry_us = 0;
     }
+}
+
+/* Has somebody asked for a template of this kind that is not there? */
+static int lacks_template(const struct breed *b)
+{
+    return b->current < 0 && b->wanted;
+}
+
+static int lacks_stays(const struct breed *b)
+{
+    return b->current_stays < 0 && b->stays_wanted;
+}
+
+/* Starts what is wanted, and what is old anew. 1: something is still missing. */
+static int renew_missing(struct vial_engine *e)
+{
+    unsigned i;
+    int missing = 0;
+
+    for (i = 0; i < BREEDS; i++) {
+        struct breed *b = &e->breeds[i];
+
+        rotate_if_due(e, b);
+        if (lacks_template(b)) {
+            template_renew(e, i, e->for_sessions);
+        }
+        if (lacks_stays(b)) {
+            template_renew(e, i, 1);
+        }
+        missing |= lacks_template(b) || lacks_stays(b) || b->rotate || b->coming_count > 0;
+    }
+    return missing;
 }
 
 /* ---- what the keeper hears ---- */
@@ -216,6 +255,7 @@ static void rotate_if_due(struct vial_engine *e)
 static void give_to_waiter(struct vial_engine *e, uint32_t index)
 {
     struct cell *c = &e->cells[index];
+    struct breed *b = &e->breeds[c->spec.breed];
     struct waiter *w;
 
     if (c->env != NULL) {
@@ -233,7 +273,7 @@ static void give_to_waiter(struct vial_engine *e, uint32_t index)
         place_drop(e, c);
         return;
     }
-    e->ready[e->ready_count++] = index;
+    b->ready[b->ready_count++] = index;
 }
 
 static void on_forked(
@@ -244,7 +284,7 @@ static void on_forked(
     memcpy(&failed, m->payload, sizeof(failed));
     if (failed.sys != 0 || pidfd < 0) {
         (void)vial__fail_sys(&e->failure, failed.sys, "forking a cell");
-        e->failures_count++;
+        e->breeds[c->spec.breed].failures_count++;
         (void)pthread_cond_broadcast(&e->changed);
         fd_closep(&pidfd);
         place_clear(e, c);
@@ -301,7 +341,7 @@ static void hear_template(struct vial_engine *e, unsigned index)
     }
 }
 
-static void note_failed(struct vial_engine *e, const struct frame *f)
+static void note_failed(struct vial_engine *e, const struct cell *c, const struct frame *f)
 {
     struct field field;
     char step[64] = "?";
@@ -317,17 +357,18 @@ static void note_failed(struct vial_engine *e, const struct frame *f)
         }
     }
     (void)vial__fail_sys(&e->failure, (int)sys, "confining a cell: %s", step);
-    e->failures_count++;
+    e->breeds[c->spec.breed].failures_count++;
 }
 
 void keeper_ready(struct vial_engine *e, uint32_t index)
 {
     struct cell *c = &e->cells[index];
+    struct breed *b = &e->breeds[c->spec.breed];
 
-    e->coming_count -= c->custom ? 0 : 1;
+    b->coming_count -= c->custom ? 0 : 1;
     c->state = CELL_READY;
     meter_base(e, c);
-    e->failures_count = 0;
+    b->failures_count = 0;
     give_to_waiter(e, index);
     (void)pthread_cond_broadcast(&e->changed);
 }
@@ -360,7 +401,7 @@ void keeper_hear_ready(struct vial_engine *e, uint32_t index)
     buf_consume(&c->in, at);
     c->pid = fork_pid_of(c->pidfd);
     if (c->phase != PHASE_WAITING) {
-        note_failed(e, &f);
+        note_failed(e, c, &f);
         place_drop(e, c);
     } else if (c->pid == 0) { /* dead already; and as a number 0 would mean ourselves */
         place_drop(e, c);
@@ -373,17 +414,20 @@ void keeper_hear_ready(struct vial_engine *e, uint32_t index)
 /* Orders the cell that somebody waits for. */
 static void order_for(struct vial_engine *e, struct waiter *w)
 {
+    const struct breed *b = &e->breeds[w->want.spec.breed];
     int r;
 
     if (w->want.origin != CELL_NONE) {
         r = family_order_branch(e, w->want.origin, PURPOSE_WAITER, NULL);
         w->failed = r < 0; /* another try would fail in the same way */
     } else if (w->want.spec.kind == CELL_ORIGIN) {
-        if (e->current_stays < 0) {
+        if (b->current_stays < 0) {
             return; /* its template is on the way */
         }
         r = family_order_origin(e, &w->want.spec);
         w->failed = r < 0;
+    } else if (b->current < 0) {
+        return;
     } else {
         r = place_order(e, &w->want.spec, PURPOSE_WAITER);
     }
@@ -396,20 +440,26 @@ static void order_for(struct vial_engine *e, struct waiter *w)
 /* Orders what is missing: first for those who wait for a cell of their own, then for the pools. */
 static void order_missing(struct vial_engine *e)
 {
+    struct cell_spec spec = e->spec_default;
     struct waiter *w;
+    unsigned i;
 
-    if (e->current < 0 || e->failures_count > POOL_FAILURES_MAX) {
-        return;
-    }
     for (w = e->waiters; w != NULL; w = w->next) {
-        if (w->custom && !w->ordered && !w->failed && w->cell == CELL_NONE && w->want.env == NULL) {
+        if (w->custom && !w->ordered && !w->failed && w->cell == CELL_NONE && w->want.env == NULL &&
+            e->breeds[w->want.spec.breed].failures_count <= POOL_FAILURES_MAX) {
             order_for(e, w);
         }
     }
     env_order_missing(e);
-    while (e->ready_count + e->coming_count < place_wanted(e)) {
-        if (place_order(e, &e->spec_default, PURPOSE_POOL) < 0) {
-            return;
+    for (i = 0; i < BREEDS; i++) {
+        const struct breed *b = &e->breeds[i];
+
+        engine_set_breed(&spec, i);
+        while (b->current >= 0 && b->failures_count <= POOL_FAILURES_MAX &&
+               b->ready_count + b->coming_count < place_wanted(e, b)) {
+            if (place_order(e, &spec, PURPOSE_POOL) < 0) {
+                return;
+            }
         }
     }
 }
@@ -425,7 +475,7 @@ static void drop_late(struct vial_engine *e)
 
         if (c->state == CELL_BORN && now > c->born_us + BIRTH_US_MAX) {
             (void)vial__fail(&e->failure, VIAL_E_CELL, "a cell was not ready after 10 s");
-            e->failures_count++;
+            e->breeds[c->spec.breed].failures_count++;
             if (c->family != FAMILY_NONE) { /* a process that we may not even know */
                 place_disappoint(e, c, 1);
                 family_kill(e, c->family);
@@ -573,25 +623,15 @@ static void *keeper_main(void *user)
     struct watch *w = user;
     struct vial_engine *e = w->engine;
     int sweeping = 0;
-    int ms;
+    int missing;
 
     (void)pthread_mutex_lock(&e->lock);
     while (!e->stopping) {
-        rotate_if_due(e);
-        if (e->current < 0) {
-            template_renew(e, e->for_sessions);
-        }
-        if (e->current_stays < 0 && e->stays_wanted) {
-            template_renew(e, 1);
-        }
+        missing = renew_missing(e);
         order_missing(e);
         watch_fill(e, w);
-        ms = e->current < 0 || (e->current_stays < 0 && e->stays_wanted) || e->rotate ||
-                     e->coming_count > 0 || sweeping
-                 ? 50
-                 : 1000;
         (void)pthread_mutex_unlock(&e->lock);
-        (void)poll(w->fds, w->fds_count, ms);
+        (void)poll(w->fds, w->fds_count, missing || sweeping ? KEEPER_BUSY_MS : KEEPER_MS);
         (void)pthread_mutex_lock(&e->lock);
         watch_serve(e, w);
         drop_late(e);

@@ -42,6 +42,7 @@ static const struct symbol symbols[] = {
     SYMBOL(multi_remove_handle),
     SYMBOL(multi_setopt),
     SYMBOL(multi_strerror),
+    SYMBOL(multi_wakeup),
     SYMBOL(slist_append),
     SYMBOL(slist_free_all),
     SYMBOL(url),

@@ -28,6 +28,7 @@ struct libcurl {
     __typeof__(curl_multi_remove_handle) *multi_remove_handle;
     __typeof__(curl_multi_setopt) *multi_setopt;
     __typeof__(curl_multi_strerror) *multi_strerror;
+    __typeof__(curl_multi_wakeup) *multi_wakeup;
     __typeof__(curl_slist_append) *slist_append;
     __typeof__(curl_slist_free_all) *slist_free_all;
     __typeof__(curl_url) *url;

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fd.h"
+
 /* The clock of another process's processor time; the C library has this as a macro for itself. */
 static clockid_t cpu_clock(pid_t pid)
 {
@@ -33,17 +35,23 @@ static uint64_t kilobytes(const char *text, const char *word)
     return found != NULL && sscanf(found + strlen(word), "%" SCNu64, &v) == 1 ? v : 0;
 }
 
+static int read_status(int status_fd, char text[4096])
+{
+    ssize_t n = status_fd >= 0 ? pread(status_fd, text, 4095, 0) : -1;
+
+    text[n > 0 ? n : 0] = '\0';
+    return n > 0 ? 0 : -1;
+}
+
 /* Pages that belong to no file on a disk: private ones, those that could be shared, and the page
  * tables, which a guest can make large without having any page. */
 static uint64_t read_pages(int status_fd)
 {
     char text[4096];
-    ssize_t n = status_fd >= 0 ? pread(status_fd, text, sizeof(text) - 1, 0) : -1;
 
-    if (n <= 0) {
+    if (read_status(status_fd, text) < 0) {
         return 0;
     }
-    text[n] = '\0';
     return (kilobytes(text, "\nRssAnon:") + kilobytes(text, "\nRssShmem:") +
                kilobytes(text, "\nVmPTE:")) /
            4;
@@ -54,16 +62,35 @@ int meter_polls(const struct cell *cell)
     return cell->cgroups.memory_fd < 0;
 }
 
+/* JavaScriptCore maps 70 GB to write to and uses little of it; others map what they use. */
+static uint64_t read_data_bytes(int status_fd)
+{
+    char text[4096];
+
+    return read_status(status_fd, text) < 0 ? 0 : kilobytes(text, "\nVmData:") * 1024;
+}
+
 void meter_base(struct vial_engine *engine, struct cell *cell)
 {
     char path[64];
+    int fd;
 
     (void)engine;
     cell->cpu_us_base = read_cpu_us(cell->pid);
+    cell->data_bytes_base = 0;
+    if (!meter_polls(cell) && cell->spec.breed == BREED_JS) {
+        return;
+    }
+    (void)snprintf(path, sizeof(path), "/proc/%d/status", (int)cell->pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (cell->spec.breed != BREED_JS) {
+        cell->data_bytes_base = read_data_bytes(fd);
+    }
     if (meter_polls(cell)) {
-        (void)snprintf(path, sizeof(path), "/proc/%d/status", (int)cell->pid);
-        cell->statm_fd = open(path, O_RDONLY | O_CLOEXEC);
-        cell->pages_base = read_pages(cell->statm_fd);
+        cell->statm_fd = fd;
+        cell->pages_base = read_pages(fd);
+    } else {
+        fd_closep(&fd);
     }
 }
 

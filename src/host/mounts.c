@@ -13,7 +13,9 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "jail/mutate.h"
 #include "wire/field.h"
+#include "wire/library.h"
 #include "wire/look.h"
 
 struct mounts {
@@ -85,8 +87,9 @@ int mounts_add_fields(const struct mounts *m, struct buf *fields, struct vial_er
  * what is neither a file nor a directory is not there. */
 static int open_beneath(int dir, const char *path, struct stat *st)
 {
+    uint64_t beneath = mutate_without_part("library-beneath") ? 0 : RESOLVE_BENEATH;
     struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-        .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+        .resolve = beneath | RESOLVE_NO_MAGICLINKS};
     int fd = (int)syscall(SYS_openat2, dir, path[0] != '\0' ? path : ".", &how, sizeof(how));
 
     if (fd < 0) {
@@ -175,12 +178,41 @@ static int look_list(int fd, const struct look *look, struct buf *answer)
     return 0;
 }
 
-int mounts_look(const struct mounts *m, const char *question, size_t len, struct buf *answer)
+/* The directory that a look is into, open, and -1 when there is none of this number. A library is
+ * looked at so seldom that it is not kept open. */
+static int open_mount(const struct mounts *m, unsigned library_count, uint32_t number)
+{
+    if (mutate_without_part("library-list")) {
+        library_count = LIBRARY_DATA_COUNT;
+    }
+    if (number >= LIBRARY_MOUNT_FIRST) {
+        return number - LIBRARY_MOUNT_FIRST < library_count
+                   ? open(LIBRARY_PYTHON[number - LIBRARY_MOUNT_FIRST],
+                         O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                   : -1;
+    }
+    return m != NULL && number < m->count ? fcntl(m->items[number].fd, F_DUPFD_CLOEXEC, 3) : -1;
+}
+
+static int answer_look(const struct look *look, int fd, const struct stat *st, struct buf *answer)
+{
+    if (look->what == LOOK_STAT) {
+        return look_stat(st, answer);
+    }
+    if (look->what == LOOK_READ) {
+        return S_ISREG(st->st_mode) ? look_read(fd, look, answer) : EISDIR;
+    }
+    return S_ISDIR(st->st_mode) ? look_list(fd, look, answer) : ENOTDIR;
+}
+
+int mounts_look(const struct mounts *m, unsigned library_count, const char *question, size_t len,
+    int (*may)(const char *name, const char *path, const void *user), const void *user,
+    struct buf *answer)
 {
     char path[LOOK_PATH_BYTES_MAX + 1];
     struct look look;
     struct stat st;
-    int fd, sys;
+    int dir, fd, sys;
 
     if (len < sizeof(look) || len - sizeof(look) > LOOK_PATH_BYTES_MAX) {
         return EINVAL;
@@ -188,21 +220,22 @@ int mounts_look(const struct mounts *m, const char *question, size_t len, struct
     memcpy(&look, question, sizeof(look));
     memcpy(path, question + sizeof(look), len - sizeof(look));
     path[len - sizeof(look)] = '\0';
-    if (m == NULL || look.mount >= m->count || look.what > LOOK_LIST || look.zero != 0 ||
-        strlen(path) != len - sizeof(look)) {
+    if (look.what > LOOK_LIST || look.zero != 0 || strlen(path) != len - sizeof(look)) {
         return EINVAL;
     }
-    fd = open_beneath(m->items[look.mount].fd, path, &st);
-    if (fd < 0) {
-        return errno;
+    if (may != NULL && m != NULL && look.mount < m->count) {
+        sys = may(m->items[look.mount].name, path, user);
+        if (sys != 0) {
+            return sys;
+        }
     }
-    if (look.what == LOOK_STAT) {
-        sys = look_stat(&st, answer);
-    } else if (look.what == LOOK_READ) {
-        sys = S_ISREG(st.st_mode) ? look_read(fd, &look, answer) : EISDIR;
-    } else {
-        sys = S_ISDIR(st.st_mode) ? look_list(fd, &look, answer) : ENOTDIR;
+    dir = open_mount(m, library_count, look.mount);
+    if (dir < 0) {
+        return look.mount >= LIBRARY_MOUNT_FIRST ? ENOENT : EINVAL;
     }
+    fd = open_beneath(dir, path, &st);
+    sys = fd < 0 ? errno : answer_look(&look, fd, &st, answer);
+    fd_closep(&dir);
     fd_closep(&fd);
     return sys;
 }

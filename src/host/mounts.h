@@ -22,8 +22,11 @@ void mounts_free(struct mounts *mounts);
 VIAL_NODISCARD int mounts_add_fields(
     const struct mounts *mounts, struct buf *fields, struct vial_error *err);
 
-/* Answers a look (wire/look.h), which a hostile cell may have made: 0 with the answer, or an
- * errno. */
-int mounts_look(const struct mounts *mounts, const char *question, size_t len, struct buf *answer);
+/* Answers a look (wire/look.h), which a hostile cell may have made, into one of mounts, which may
+ * be NULL, or of the first library_count directories of LIBRARY_PYTHON: 0 with the answer, or an
+ * errno. may, which may be NULL, is asked about looks into mounts: 0, or an errno. */
+int mounts_look(const struct mounts *mounts, unsigned library_count, const char *question,
+    size_t len, int (*may)(const char *name, const char *path, const void *user), const void *user,
+    struct buf *answer);
 
 #endif

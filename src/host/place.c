@@ -17,17 +17,20 @@
 
 int place_spec_equal(const struct cell_spec *a, const struct cell_spec *b)
 {
-    return a->kind == b->kind && a->profile == b->profile && a->attack == b->attack &&
-           a->files_max == b->files_max && a->open_files_max == b->open_files_max &&
-           a->disk_bytes_max == b->disk_bytes_max;
+    return a->breed == b->breed && a->threads_max == b->threads_max && a->kind == b->kind &&
+           a->profile == b->profile && a->attack == b->attack && a->files_max == b->files_max &&
+           a->open_files_max == b->open_files_max && a->disk_bytes_max == b->disk_bytes_max;
 }
 
-unsigned place_wanted(const struct vial_engine *e)
+unsigned place_wanted(const struct vial_engine *e, const struct breed *b)
 {
     /* A quick engine with one run at a time is there for one run; it makes no cell for a second one
      * that nobody has asked for. */
     int single = e->quick && e->runs_max == 1 && e->run_count > 0;
 
+    if (!b->wanted) {
+        return 0;
+    }
     return single ? e->queue_count : e->pool_count;
 }
 
@@ -62,7 +65,7 @@ static void place_not_coming(struct vial_engine *e, struct cell *c)
     if (c->env != NULL) {
         env_not_coming(c->env);
     } else {
-        e->coming_count -= c->custom ? 0 : 1;
+        e->breeds[c->spec.breed].coming_count -= c->custom ? 0 : 1;
     }
     place_disappoint(e, c, 0);
 }
@@ -99,12 +102,13 @@ void place_drop(struct vial_engine *e, struct cell *c)
 
 void place_unready(struct vial_engine *e, uint32_t index)
 {
+    struct breed *b = &e->breeds[e->cells[index].spec.breed];
     unsigned i;
 
-    for (i = 0; i < e->ready_count; i++) {
-        if (e->ready[i] == index) {
-            memmove(&e->ready[i], &e->ready[i + 1], (e->ready_count - i - 1) * sizeof(e->ready[0]));
-            e->ready_count--;
+    for (i = 0; i < b->ready_count; i++) {
+        if (b->ready[i] == index) {
+            memmove(&b->ready[i], &b->ready[i + 1], (b->ready_count - i - 1) * sizeof(b->ready[0]));
+            b->ready_count--;
             return;
         }
     }
@@ -174,7 +178,7 @@ int place_begin(struct vial_engine *e, const struct cell_spec *spec, enum cell_p
     struct cell *c;
     uint32_t index = 0;
     int sv[2];
-    int r = find_place(e, processes, owner, &index);
+    int r = find_place(e, processes + spec->threads_max, owner, &index);
 
     if (r < 0) {
         return r;
@@ -199,6 +203,7 @@ int place_begin(struct vial_engine *e, const struct cell_spec *spec, enum cell_p
     c->spec.hurry =
         (uint32_t)(purpose == PURPOSE_WAITER || e->pace_us < PLACE_HURRY_US || e->queue_count > 0);
     c->spec.modules = __atomic_load_n(&e->modules_until_us, __ATOMIC_RELAXED) > c->born_us;
+    c->spec.scan = (uint32_t)__atomic_load_n(&e->scans, __ATOMIC_RELAXED);
     *ret_index = index;
     *ret_sock = sv[1];
     return VIAL_OK;
@@ -206,6 +211,7 @@ int place_begin(struct vial_engine *e, const struct cell_spec *spec, enum cell_p
 
 int place_order(struct vial_engine *e, const struct cell_spec *spec, enum cell_purpose purpose)
 {
+    struct breed *b = &e->breeds[spec->breed];
     struct control_message m;
     struct cell *c;
     int fds[CONTROL_FDS_MAX];
@@ -219,17 +225,17 @@ int place_order(struct vial_engine *e, const struct cell_spec *spec, enum cell_p
         return r;
     }
     c = &e->cells[index];
-    c->template_index = (unsigned)e->current;
+    c->template_index = (unsigned)b->current;
     c->spec.uid = 1 + index;
     fds[fds_count++] = sock;
     for (i = 0; i < c->cgroups.procs_fds_count; i++) {
         fds[fds_count++] = c->cgroups.procs_fds[i];
     }
     control_message_init(&m, CONTROL_FORK, index, &c->spec, sizeof(c->spec));
-    e->templates[e->current].cells_count++;
-    e->templates[e->current].forks_count++;
-    e->coming_count += c->custom ? 0 : 1;
-    if (control_send(e->templates[e->current].sock, &m, fds, fds_count) < 0) {
+    e->templates[b->current].cells_count++;
+    e->templates[b->current].forks_count++;
+    b->coming_count += c->custom ? 0 : 1;
+    if (control_send(e->templates[b->current].sock, &m, fds, fds_count) < 0) {
         (void)vial__fail_sys(&e->failure, errno, "ordering a cell");
         place_clear(e, c);
         fd_closep(&sock);

@@ -13,8 +13,8 @@ enum { PLACE_HURRY_US = 1000 };
 /* Are cells of one kind as good as those of the other? */
 int place_spec_equal(const struct cell_spec *a, const struct cell_spec *b);
 
-/* How many cells the pool should have now. */
-unsigned place_wanted(const struct vial_engine *engine);
+/* How many cells of this kind the pool should have now. */
+unsigned place_wanted(const struct vial_engine *engine, const struct breed *breed);
 
 /* A place with a socket pair and a control group for a cell of this kind, which is FORKING; the
  * other end of the pair is for the cell. owner is the serial of its family, or 0. */

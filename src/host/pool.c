@@ -39,13 +39,15 @@ static void unlink_waiter(struct vial_engine *e, struct waiter *w)
 /* With the lock held: a cell for this waiter, or CELL_NONE. */
 static uint32_t try_take(struct vial_engine *e, struct waiter *w)
 {
+    struct breed *b = &e->breeds[w->want.spec.breed];
+
     if (e->busy_count >= e->runs_max && !w->want.stays) {
         return CELL_NONE;
     }
     if (w->cell == CELL_NONE && w->want.env != NULL) {
         w->cell = env_take(w->want.env);
-    } else if (!w->custom && e->ready_count > 0) {
-        w->cell = e->ready[--e->ready_count];
+    } else if (!w->custom && b->ready_count > 0) {
+        w->cell = b->ready[--b->ready_count];
         e->cells[w->cell].state = CELL_TAKEN;
     }
     return w->cell;
@@ -54,7 +56,7 @@ static uint32_t try_take(struct vial_engine *e, struct waiter *w)
 /* Will there be no cell? */
 static int has_failed(const struct vial_engine *e, const struct waiter *w)
 {
-    return w->failed || e->failures_count > POOL_FAILURES_MAX ||
+    return w->failed || e->breeds[w->want.spec.breed].failures_count > POOL_FAILURES_MAX ||
            (w->want.env != NULL && !env_is_up(w->want.env));
 }
 
@@ -90,7 +92,7 @@ static int queue_for(
         if (err != NULL) {
             *err = e->failure;
         }
-        e->failures_count = 0; /* the next run tries anew */
+        e->breeds[w->want.spec.breed].failures_count = 0; /* the next run tries anew */
         return vial__wrap(err, e->failure.code, "no cell can be made");
     }
     return vial__fail(
@@ -111,12 +113,16 @@ int pool_take(struct vial_engine *e, const struct cell_want *want, int wait, con
     uint32_t *ret_cell, int *ret_pidfd, struct vial_error *err)
 {
     struct waiter w = {.want = *want, .cell = CELL_NONE};
+    struct breed *b = &e->breeds[want->spec.breed];
+    struct cell_spec plain = e->spec_default;
     int r = VIAL_OK;
 
-    w.custom = want->origin != CELL_NONE || want->env != NULL ||
-               !place_spec_equal(&want->spec, &e->spec_default);
+    engine_set_breed(&plain, want->spec.breed);
+    w.custom =
+        want->origin != CELL_NONE || want->env != NULL || !place_spec_equal(&want->spec, &plain);
     (void)pthread_mutex_lock(&e->lock);
-    e->stays_wanted |= want->spec.kind == CELL_ORIGIN;
+    b->stays_wanted |= want->spec.kind == CELL_ORIGIN;
+    b->wanted |= want->spec.kind != CELL_ORIGIN && want->env == NULL && want->origin == CELL_NONE;
     if (try_take(e, &w) == CELL_NONE) {
         if (!wait) {
             r = VIAL_E_BUSY;
@@ -148,7 +154,7 @@ static void give_back(struct vial_engine *e, uint32_t cell, int suspicious, int 
 
     (void)pthread_mutex_lock(&e->lock);
     e->busy_count -= stayed ? 0 : 1;
-    e->rotate |= suspicious;
+    e->breeds[c->spec.breed].rotate |= suspicious;
     fd_closep(&c->sock);
     fd_closep(&c->statm_fd);
     c->state = CELL_ENDING;

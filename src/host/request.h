@@ -13,4 +13,11 @@ VIAL_NODISCARD int request_check(const struct vial_request *request, struct vial
 int request_is_checked_late(const struct vial_request *request);
 VIAL_NODISCARD int request_check_input(const struct vial_request *request, struct vial_error *err);
 
+/* What stack traces call the source. */
+const char *request_name(const struct vial_request *request);
+
+/* Is that something the scanner can do, with these rules? Adds their bytes to *bytes. */
+VIAL_NODISCARD int request_check_scan(uint32_t scan, const struct vial_scan_rules *rules,
+    size_t count, size_t *bytes, struct vial_error *err);
+
 #endif

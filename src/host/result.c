@@ -62,7 +62,9 @@ void vial_result_free(struct vial_result *result)
     }
     free(result->payload);
     files_forget(result);
+    result_artifacts_release(&result->artifacts);
     result_calls_release(&result->calls);
+    result_findings_release(&result->findings);
     buf_release(&result->output[0]);
     buf_release(&result->output[1]);
     free(result->isolation_json);
@@ -97,6 +99,18 @@ static int take_frame_field(struct vial_result *result, const struct field *f)
     default:
         return field_u32(f, &frame->column);
     }
+}
+
+/* Operations that were refused and are not in the list of calls. */
+static int take_denials(struct vial_result *result, const struct field *f)
+{
+    uint32_t count = 0;
+
+    if (field_u32(f, &count) < 0) {
+        return -1;
+    }
+    result->calls.dropped += count;
+    return 0;
 }
 
 /* Stores one field; -1 when it is malformed or out of place. */
@@ -155,6 +169,8 @@ static int take_field(struct vial_result *result, const struct field *f, uint32_
         }
         memcpy(result->session_files, f->bytes, f->len);
         return 0;
+    case FIELD_DENIALS:
+        return take_denials(result, f);
     case FIELD_ENDED:
         result->ended = 1;
         return 0;
@@ -178,6 +194,20 @@ static void forget(struct vial_result *result)
     result->frames_count = 0;
 }
 
+/* The scanner did not let it be evaluated; what it found came before. */
+static void state_refused(struct vial_result *result)
+{
+    const struct result_finding *f = result_findings_gravest(&result->findings);
+
+    result_state(result, VIAL_STATUS_DENIED, "ScanRefused", f != NULL ? f->advice : NULL,
+        "the scanner refused the program, line %u: %.300s (%.64s)", f != NULL ? f->line : 0,
+        f != NULL ? f->message : "", f != NULL ? f->id : "");
+    result->error.line = f != NULL ? f->line : 0;
+    result->error.file = f != NULL ? f->file : NULL;
+    result->error.column = f != NULL ? f->column : 0;
+    result->refused = 1;
+}
+
 int result_read(struct vial_result *result, char *payload, size_t len)
 {
     uint32_t outcome = UINT32_MAX;
@@ -196,8 +226,8 @@ int result_read(struct vial_result *result, char *payload, size_t len)
             break;
         }
     }
-    if (r < 0 || outcome > OUTCOME_INTERRUPTED ||
-        (outcome == OUTCOME_EXCEPTION &&
+    if (r < 0 || outcome > OUTCOME_REFUSED ||
+        ((outcome == OUTCOME_EXCEPTION || outcome == OUTCOME_MEMORY) &&
             (result->error.name == NULL || result->error.message == NULL))) {
         forget(result);
         return -1;
@@ -216,10 +246,19 @@ int result_read(struct vial_result *result, char *payload, size_t len)
     files_sort(result);
     result->payload = payload;
     result->payload_len = len;
-    result->status = outcome == OUTCOME_OK ? VIAL_STATUS_OK : VIAL_STATUS_EXCEPTION;
+    result->status = outcome == OUTCOME_OK       ? VIAL_STATUS_OK
+                     : outcome == OUTCOME_MEMORY ? VIAL_STATUS_MEMORY_LIMIT
+                                                 : VIAL_STATUS_EXCEPTION;
+    if (outcome == OUTCOME_MEMORY && result->error.hint == NULL) {
+        result->error.hint =
+            "raise it with --memory-mb (memory_bytes_max), or keep less in memory at once";
+    }
     if (outcome == OUTCOME_INTERRUPTED) { /* who asked for it says more */
         result->interrupted = 1;
         result_state(result, VIAL_STATUS_CANCELLED, "Cancelled", NULL, "the program was stopped");
+    }
+    if (outcome == OUTCOME_REFUSED) {
+        state_refused(result);
     }
     return 0;
 }

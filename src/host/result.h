@@ -5,7 +5,9 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "host/result_artifacts.h"
 #include "host/result_calls.h"
+#include "host/result_findings.h"
 #include "vial.h"
 #include "wire/field.h"
 
@@ -51,7 +53,10 @@ struct vial_result {
     uint64_t files_bytes;
     uint32_t left[LEFT_COUNT]; /* files that match and were not given back, by the reason */
     uint64_t dropped[2];
+    struct result_artifacts artifacts;
     struct result_calls calls;
+    struct result_findings findings;
+    int refused; /* the scanner did not let the program be evaluated; its process lives */
     struct vial_usage usage;
     struct vial_limits limits;
     char *isolation_json;

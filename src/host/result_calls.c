@@ -62,10 +62,11 @@ void result_calls_end(struct result_calls *calls, uint32_t index, uint32_t statu
     c->reason = reason != NULL ? strdup(reason) : NULL;
 }
 
-void result_calls_record(
-    struct result_calls *calls, uint32_t index, int is_output, const char *json, size_t len)
+void result_calls_record(struct result_calls *calls, uint32_t index, enum result_call_part part,
+    const char *json, size_t len)
 {
-    char *copy;
+    struct result_call *c;
+    char **kept, *copy;
     size_t i;
 
     if (index >= calls->count) {
@@ -80,12 +81,16 @@ void result_calls_record(
     for (i = 0; i < len; i++) { /* the result object is one line, whoever wrote a part of it */
         copy[i] = copy[i] == '\n' || copy[i] == '\r' ? ' ' : copy[i];
     }
-    if (is_output) {
-        free(calls->items[index].output);
-        calls->items[index].output = copy;
-    } else {
-        free(calls->items[index].input);
-        calls->items[index].input = copy;
+    c = &calls->items[index];
+    kept = part == CALL_PART_INPUT ? &c->input : part == CALL_PART_OUTPUT ? &c->output : &c->error;
+    free(*kept);
+    *kept = copy;
+}
+
+void result_calls_request(struct result_calls *calls, uint32_t index, const char *json, size_t len)
+{
+    if (index < calls->count && calls->items[index].request == NULL) {
+        calls->items[index].request = strndup(json, len);
     }
 }
 
@@ -98,6 +103,8 @@ void result_calls_release(struct result_calls *calls)
         free(calls->items[i].reason);
         free(calls->items[i].input);
         free(calls->items[i].output);
+        free(calls->items[i].error);
+        free(calls->items[i].request);
     }
     free(calls->items);
     *calls = (struct result_calls){.items = NULL};
@@ -117,7 +124,7 @@ size_t result_calls_bytes(const struct result_calls *calls)
         const struct result_call *c = &calls->items[i];
 
         bytes += ENTRY_BYTES + len_of(c->name) + 6 * len_of(c->reason) + len_of(c->input) +
-                 len_of(c->output);
+                 len_of(c->output) + len_of(c->error) + len_of(c->request);
     }
     return bytes;
 }
@@ -165,6 +172,8 @@ void result_calls_write(const struct result_calls *calls, struct json_writer *w)
         put_number(w, "output_bytes", c->output_bytes);
         put_json(w, "input", c->input);
         put_json(w, "output", c->output);
+        put_json(w, "error", c->error);
+        put_json(w, "request", c->request);
         json_end_object(w);
     }
     json_end_array(w);
@@ -197,6 +206,8 @@ int vial_result_call(
     full.output_bytes = c->output_bytes;
     full.input = c->input;
     full.output = c->output;
+    full.error = c->error;
+    full.request = c->request;
     memcpy(record, &full, full.size < sizeof(full) ? full.size : sizeof(full));
     return VIAL_OK;
 }

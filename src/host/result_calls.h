@@ -17,6 +17,8 @@ struct result_call {
     char *name;
     char *reason;         /* NULL: none */
     char *input, *output; /* JSON when recorded */
+    char *error;          /* likewise, what the program got instead of an answer */
+    char *request;        /* JSON, of one to the network */
     uint32_t status;      /* enum vial_call_status */
     uint64_t start_us, duration_us;
     uint64_t input_bytes, output_bytes;
@@ -36,9 +38,14 @@ uint32_t result_calls_add(
 void result_calls_end(struct result_calls *calls, uint32_t index, uint32_t status,
     const char *reason, uint64_t now_us, uint64_t output_bytes);
 
-/* Keeps the arguments or the answer; without memory they are missing. */
-void result_calls_record(
-    struct result_calls *calls, uint32_t index, int is_output, const char *json, size_t len);
+enum result_call_part { CALL_PART_INPUT, CALL_PART_OUTPUT, CALL_PART_ERROR };
+
+/* Keeps the arguments, the answer or the error; without memory they are missing. */
+void result_calls_record(struct result_calls *calls, uint32_t index, enum result_call_part part,
+    const char *json, size_t len);
+
+/* Notes what a request to the network was about: a JSON object. */
+void result_calls_request(struct result_calls *calls, uint32_t index, const char *json, size_t len);
 
 void result_calls_release(struct result_calls *calls);
 

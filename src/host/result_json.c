@@ -156,7 +156,9 @@ const char *vial_result_json(struct vial_result *r, size_t *len)
             names += 2 * strlen(r->files[i].name) + 64;
         }
         value = vial_result_value(r, &value_len);
-        buf_init(&out, JSON_EXTRA_BYTES + result_calls_bytes(&r->calls) + names + r->payload_len +
+        buf_init(&out, JSON_EXTRA_BYTES + result_calls_bytes(&r->calls) +
+                           result_findings_bytes(&r->findings) +
+                           result_artifacts_bytes(&r->artifacts) + names + r->payload_len +
                            value_len + 6 * (r->output[0].len + r->output[1].len));
         json_init(&w, &out, NULL);
         json_begin_object(&w);
@@ -168,9 +170,11 @@ const char *vial_result_json(struct vial_result *r, size_t *len)
             put_text(&w, "value_format", r->value != NULL ? "json" : "tagged");
         }
         put_error(&w, r);
+        result_findings_write(&r->findings, r->source_name, &w);
         put_output(&w, r);
         result_calls_write(&r->calls, &w);
         put_files(&w, r);
+        result_artifacts_write(&r->artifacts, &w);
         put_usage(&w, r);
         put_limits(&w, r);
         json_key(&w, "isolation");

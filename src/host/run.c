@@ -17,6 +17,7 @@
 #include "base/fd.h"
 #include "host/drive.h"
 #include "host/env.h"
+#include "host/fetch.h"
 #include "host/modules.h"
 #include "host/request.h"
 #include "host/result.h"
@@ -25,12 +26,15 @@
 #include "jail/filter.h"
 #include "policy/limits.h"
 #include "policy/process.h"
+#include "wire/field.h"
 
 enum {
     TOGETHER_BYTES_MAX = 256 * 1024, /* a longer message is written and read at the same time */
     MODULES_LOOK_BYTES = 4096,       /* programs say at their beginning what they need */
     MODULES_US = 10 * 1000 * 1000,   /* who has modules will have some more */
     KEEP_BYTES = 256 * 1024,         /* a larger receive buffer is given back after the run */
+    DATA_MARGIN_SHARE = 16, /* of the memory limit: page tables, and pages that were shared */
+    DATA_MARGIN_BYTES = 1 << 20,
     CPU_GRACE_S = 2, /* the kernel's own processor limit is so much later than ours */
 };
 
@@ -54,9 +58,25 @@ static int limit_cpu(const struct vial_run *run, const struct cell *cell)
     return prlimit(cell->pid, RLIMIT_CPU, &cpu, NULL);
 }
 
+/* An engine that maps no more than it uses finds that there is no more memory a little before the
+ * limit that would end it, and can tell the program. Where the kernel does not let us, the other
+ * one remains. */
+static void limit_data(const struct vial_run *run, const struct cell *cell)
+{
+    uint64_t max = run->limits.memory_bytes_max;
+    uint64_t margin = max / DATA_MARGIN_SHARE + DATA_MARGIN_BYTES;
+    rlim_t data = cell->data_bytes_base + (max > margin ? max - margin : 0);
+    struct rlimit limit = {.rlim_cur = data, .rlim_max = RLIM_INFINITY};
+
+    if (cell->data_bytes_base > 0) {
+        (void)prlimit(cell->pid, RLIMIT_DATA, &limit, NULL);
+    }
+}
+
 int run_begin(struct vial_run *run, struct vial_error *err)
 {
     struct cell *cell = &run->engine->cells[run->cell];
+    uint64_t until_us;
 
     if (cgroup_slot_limit(&cell->cgroups, run->limits.memory_bytes_max) < 0) {
         return vial__fail_sys(err, errno, "setting the memory limit");
@@ -67,13 +87,16 @@ int run_begin(struct vial_run *run, struct vial_error *err)
         !(errno == EPERM && run->engine->report.entries[LAYER_USERNS].state == LAYER_OFF)) {
         return vial__fail_sys(err, errno, "setting the processor limit");
     }
+    limit_data(run, cell);
     cell->phase = PHASE_RUNNING;
     if (run->request.source_len + run->request.input_len < TOGETHER_BYTES_MAX) {
         drive_sit_together(run);
     }
     run->started_us = clock_now_us();
     run->memory_next_us = run->started_us + MEMORY_POLL_US;
-    if ((files_send(&run->request, cell->sock) < 0 || start_send(run, cell->sock) < 0) &&
+    until_us = run->started_us + run->limits.wall_ms_max * 1000ULL;
+    if ((files_send(&run->request, cell->sock, until_us) < 0 ||
+            start_send(run, cell->sock, until_us) < 0) &&
         errno != EPIPE && errno != ECONNRESET && errno != ETIMEDOUT) {
         return vial__fail_sys(err, errno, "sending the program to its cell");
     }
@@ -107,7 +130,7 @@ static void find_line(const struct vial_run *run, struct vial_result *result)
     } else if (file == NULL || file[0] == '\0') {
         result_find_line(result, q->source, q->source_len);
     }
-    result_name_files(result, q->name != NULL ? q->name : "main.js");
+    result_name_files(result, request_name(q));
 }
 
 void run_complete(struct vial_run *run, struct vial_result *result)
@@ -119,12 +142,24 @@ void run_complete(struct vial_run *run, struct vial_result *result)
 
 /* ---- the public functions ---- */
 
+static unsigned breed_of(const struct vial_run *run)
+{
+    const struct vial_request *q = &run->request;
+
+    return q->environment != NULL ? env_breed(q->environment)
+                                  : engine_breed_of(q->language, q->name);
+}
+
 /* Settles what kind of cell the run is in. Those of the pool are alike: how much of files a run may
  * have is said in its start message. A tree of the kernel's is made for the limits of its run. */
 static void choose_cell(struct vial_run *run, const struct cell_spec *wanted)
 {
     run->want =
         (struct cell_want){.spec = *wanted, .origin = CELL_NONE, .env = run->request.environment};
+    engine_set_breed(
+        &run->want.spec, run->request.environment != NULL
+                             ? env_breed(run->request.environment)
+                             : engine_breed_of(run->request.language, run->request.name));
     if (wanted->kind != CELL_GUEST || wanted->profile == PROFILE_POSIX) {
         run->want.spec.open_files_max = run->limits.open_files_max;
     }
@@ -165,7 +200,9 @@ static int open_calls(struct vial_run *run, struct vial_error *err)
         run->introduce = set;
     }
     r = r < 0 ? r
-              : calls_open(run, set, q->environment != NULL ? q->environment->mounts : NULL, err);
+              : calls_open(run, set, q->environment != NULL ? q->environment->mounts : NULL,
+                    breed_of(run), err);
+    r = r < 0 ? r : fetches_open(run, q->environment, err);
     tool_set_unref(set); /* the run's calls have a reference */
     return r;
 }
@@ -191,10 +228,18 @@ int run_new(struct vial_engine *engine, const struct vial_request *request, stru
     run->pidfd = run->wake_fd = -1;
     run->calls.sock = -1;
     run->asked_us = clock_now_us();
+    if (engine_breed_of(run->request.language, run->request.name) == BREED_PYTHON) {
+        run->request.language = VIAL_LANGUAGE_PYTHON;
+    }
     run->id = __atomic_add_fetch(&engine->run_id, 1, __ATOMIC_RELAXED);
     r = run->request.environment != NULL ? env_apply(run->request.environment, run, err)
                                          : limits_resolve(run->request.limits, &run->limits, err);
     r = r < 0 ? r : request_check(&run->request, err);
+    if (r == VIAL_OK) {
+        run->scan = run->scan > run->request.scan ? run->scan : run->request.scan;
+        run->introduce_rules = run->request.scan_rules;
+        run->introduce_rules_count = run->request.scan_rules_count;
+    }
     r = r < 0 ? r : process_check(&run->request, &run->limits, err);
     if (r < 0) {
         free(run);
@@ -214,12 +259,18 @@ int run_start_in(struct vial_engine *engine, const struct vial_request *request,
         return r;
     }
     choose_cell(run, wanted);
-    r = open_calls(run, err);
+    r = permit_open(run,
+        run->request.environment != NULL ? run->request.environment->document->permissions : NULL,
+        NULL, err);
+    r = r < 0 ? r : open_calls(run, err);
     if (r < 0) {
         vial_run_free(run);
         return r;
     }
     note_modules(engine, run);
+    if (run->scan != SCAN_OFF) {
+        __atomic_store_n(&engine->scans, 1, __ATOMIC_RELAXED);
+    }
     if (pool_take(engine, &run->want, 0, &run->cancelled, &run->cell, &run->pidfd, err) == 0) {
         r = run_begin(run, err);
         if (r < 0) {
@@ -275,12 +326,13 @@ int vial_run_wait(struct vial_run *run, struct vial_result **ret, struct vial_er
         return r;
     }
     drive_usage(run, result);
-    if (result->status == VIAL_STATUS_OK || result->status == VIAL_STATUS_EXCEPTION) {
+    if (result->status == VIAL_STATUS_OK || result->status == VIAL_STATUS_EXCEPTION ||
+        result->refused) {
         drive_kill(run);
     }
     run_complete(run, result);
-    release_cell(
-        run, result->status == VIAL_STATUS_CRASHED || result->status == VIAL_STATUS_DENIED);
+    release_cell(run, result->status == VIAL_STATUS_CRASHED ||
+                          (result->status == VIAL_STATUS_DENIED && !result->refused));
     *ret = result;
     return VIAL_OK;
 }
@@ -306,6 +358,7 @@ void vial_run_free(struct vial_run *run)
         release_cell(run, 0);
     }
     calls_close(run);
+    permit_close(run);
     fd_closep(&run->pidfd);
     if (run->session == NULL) { /* else it is the session's */
         fd_closep(&run->wake_fd);

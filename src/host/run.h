@@ -4,6 +4,7 @@
 
 #include "host/calls.h"
 #include "host/engine.h"
+#include "host/permit.h"
 
 enum {
     /* A process that touches pages as fast as it can gets 5 MB in this time. */
@@ -32,9 +33,13 @@ struct vial_run {
     struct tool_set *introduce;   /* tools that the cell does not know yet; NULL: none */
     uint32_t function, release,
         complete; /* not a program but this; see the fields of these names */
-    const struct mounts *introduce_mounts; /* likewise directories */
+    const struct mounts *introduce_mounts;         /* likewise directories */
+    uint32_t scan;                                 /* enum scan_mode: what holds for it */
+    const struct vial_scan_rules *introduce_rules; /* that the cell does not know yet */
+    size_t introduce_rules_count;
     uint32_t session_kind; /* what the start message says of it: enum session_kind */
-    int together;          /* the cell sits on our processor, see drive_sit_together */
+    struct run_permit permit;
+    int together; /* the cell sits on our processor, see drive_sit_together */
     uint64_t together_until_us;
     uint64_t called_us; /* when a tool was last called that answered at once */
 };

@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "base/error.h"
+#include "base/fd.h"
 #include "base/glob.h"
 #include "base/name.h"
 #include "wire/field.h"
@@ -75,26 +75,12 @@ int files_add_fields(const struct vial_request *q, const struct vial_limits *lim
     return r;
 }
 
-static int send_whole(int sock, const char *bytes, size_t len)
-{
-    ssize_t n;
-
-    while (len > 0) {
-        n = send(sock, bytes, len, MSG_NOSIGNAL);
-        if (n < 0 && errno != EINTR) {
-            return -1;
-        }
-        bytes += n > 0 ? n : 0;
-        len -= n > 0 ? (size_t)n : 0;
-    }
-    return 0;
-}
-
 /* One frame: with the name when it is the first of its file, and a piece of the bytes. */
-static int send_piece(
-    int sock, const struct vial_file *file, size_t at, size_t piece, struct buf *frame)
+static int send_piece(int sock, uint64_t until_us, const struct vial_file *file, size_t at,
+    size_t piece, struct buf *frame)
 {
     struct frame_header header = {.type = FRAME_FILE};
+    struct iovec iov;
     const char *name;
     size_t len;
     int r;
@@ -116,10 +102,11 @@ static int send_piece(
     }
     header.len = (uint32_t)(frame->len - sizeof(header));
     memcpy(frame->data, &header, sizeof(header));
-    return send_whole(sock, frame->data, frame->len);
+    iov = (struct iovec){.iov_base = frame->data, .iov_len = frame->len};
+    return fd_send_until(sock, &iov, 1, until_us);
 }
 
-int files_send(const struct vial_request *q, int sock)
+int files_send(const struct vial_request *q, int sock, uint64_t until_us)
 {
     struct buf frame;
     size_t i, at, piece;
@@ -131,7 +118,7 @@ int files_send(const struct vial_request *q, int sock)
         do {
             piece = q->files[i].len - at;
             piece = piece < FRAME_FILE_PIECE_BYTES ? piece : FRAME_FILE_PIECE_BYTES;
-            r = send_piece(sock, &q->files[i], at, piece, &frame);
+            r = send_piece(sock, until_us, &q->files[i], at, piece, &frame);
             at += piece;
         } while (at < q->files[i].len && r == 0);
     }

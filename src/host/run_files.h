@@ -17,8 +17,8 @@ VIAL_NODISCARD int files_add_fields(const struct vial_request *q, const struct v
 /* How many bytes those fields may have. */
 size_t files_fields_bytes(const struct vial_request *q);
 
-/* Sends the files of a request as FILE frames. 0, or -1 with errno. */
-int files_send(const struct vial_request *q, int sock);
+/* Sends the files of a request as FILE frames, until the time has come. 0, or -1 with errno. */
+int files_send(const struct vial_request *q, int sock, uint64_t until_us);
 
 enum files_taken { FILES_TAKEN = 0, FILES_MALFORMED = -1, FILES_NOMEM = -2 };
 

@@ -23,7 +23,9 @@
 #include "base/utf8.h"
 #include "host/drive.h"
 #include "host/env.h"
+#include "host/fetch.h"
 #include "host/meter.h"
+#include "jail/mutate.h"
 #include "policy/limits.h"
 #include "wire/field.h"
 
@@ -123,6 +125,7 @@ static void leave(struct vial_session *s)
     ended = s->state == VIAL_SESSION_ENDED;
     if (!ended) {
         s->state = VIAL_SESSION_IDLE;
+        s->rest_cpu_us = meter_cpu_us(&s->engine->cells[s->cell]);
     }
     (void)pthread_mutex_unlock(&s->engine->lock);
     if (ended) {
@@ -145,6 +148,7 @@ int session_adopt(struct vial_engine *e, uint32_t cell, int pidfd, const struct 
     }
     s->engine = e;
     s->cell = cell;
+    s->breed = e->cells[cell].spec.breed;
     s->pidfd = pidfd;
     s->limits = *limits;
     s->tools = tools != NULL ? tool_set_ref(tools) : NULL;
@@ -169,7 +173,7 @@ int session_adopt(struct vial_engine *e, uint32_t cell, int pidfd, const struct 
 static void judge(struct vial_session *s, struct vial_result *result)
 {
     int lives = result->status == VIAL_STATUS_OK || result->status == VIAL_STATUS_EXCEPTION ||
-                result->interrupted != 0;
+                result->interrupted != 0 || result->refused;
     int suspicious = result->status == VIAL_STATUS_CRASHED || result->status == VIAL_STATUS_DENIED;
 
     lives = lives && !result->ended;
@@ -215,13 +219,15 @@ int session_run(
     run->introduce = s->introduced ? NULL : s->tools;
     r = run->pidfd < 0 ? vial__fail_sys(err, errno, "copying a descriptor")
                        : result_new(&run->limits, e->isolation_json, &result, err);
-    r = r < 0 ? r : calls_open(run, s->tools, s->mounts, err);
+    r = r < 0 ? r : calls_open(run, s->tools, s->mounts, s->breed, err);
+    r = r < 0 ? r : fetches_open(run, s->env, err);
     meter_restart(&e->cells[s->cell]);
     r = r < 0 ? r : run_begin(run, err);
     r = r < 0 ? r : drive_run(run, result, err);
     if (r == VIAL_OK && result != NULL) {
         drive_usage(run, result);
         s->introduced = 1;
+        s->seeded |= run->permit.settled.random_is_set;
         s->eval_count += run->complete == 0 && run->release == 0;
         s->file_count = (uint32_t)result->session_files[0];
         s->file_bytes = result->session_files[1];
@@ -254,10 +260,10 @@ int session_new_run(struct vial_session *s, const struct vial_request *request,
     memcpy(&q, request, request->size);
     q.size = sizeof(q);
     if (q.environment != NULL || q.tools_count > 0 || q.files_count > 0 || q.module_count > 0 ||
-        q.globals != NULL || q.env_count > 0) {
+        q.globals != NULL || q.env_count > 0 || q.scan_rules_count > 0) {
         return vial__fail(err, VIAL_E_INVALID,
-            "files, modules, tools, globals and variables belong to the session, not to one of its "
-            "programs");
+            "files, modules, tools, globals, variables and rules belong to the session, not to one "
+            "of its programs");
     }
     if (q.limits == NULL) {
         q.limits = &s->limits;
@@ -276,6 +282,14 @@ int session_new_run(struct vial_session *s, const struct vial_request *request,
         (*ret)->limits.open_files_max = s->limits.open_files_max;
         (*ret)->request.limits = NULL; /* they have been taken over */
         (*ret)->session_kind = SESSION_EVAL;
+        if (s->env != NULL && s->env->document->scan_mode > (*ret)->scan) {
+            (*ret)->scan = s->env->document->scan_mode;
+        }
+        r = permit_open(*ret, s->env_permissions, s, err);
+        if (r < 0) {
+            vial_run_free(*ret);
+            *ret = NULL;
+        }
     }
     return r;
 }
@@ -307,7 +321,8 @@ int vial_session_eval(struct vial_session *s, const struct vial_request *request
         return r;
     }
     if (run->request.name == NULL) {
-        (void)snprintf(name, sizeof(name), "eval-%llu.js", (unsigned long long)s->eval_count + 1);
+        (void)snprintf(name, sizeof(name), "eval-%llu.%s", (unsigned long long)s->eval_count + 1,
+            s->breed == BREED_JS ? "js" : "py");
         run->request.name = name;
     }
     r = session_enter_and_run(s, run, ret, err);
@@ -361,6 +376,25 @@ static int check_count(struct vial_engine *e, size_t more, struct vial_error *er
     return r;
 }
 
+/* Reads what the session itself says. */
+static int take_permissions(
+    struct vial_session *s, const char *json, size_t len, struct vial_error *err)
+{
+    int r;
+
+    if (json == NULL) {
+        return VIAL_OK;
+    }
+    r = permission_parse(json, len, &s->permissions, err);
+    if (r < 0) {
+        return r;
+    }
+    s->permissions_json = strndup(json, len);
+    return s->permissions_json != NULL
+               ? VIAL_OK
+               : vial__fail(err, VIAL_E_NOMEM, "no memory for the permissions of a session");
+}
+
 /* The program that puts the session's files, modules and globals into its cell: an empty one. */
 static int introduce(
     struct vial_session *s, const struct vial_session_options *o, struct vial_error *err)
@@ -370,7 +404,8 @@ static int introduce(
     struct vial_run *run = NULL;
     int r;
 
-    if (o->files_count == 0 && o->module_count == 0 && o->globals == NULL && o->env_count == 0) {
+    if (o->files_count == 0 && o->module_count == 0 && o->globals == NULL && o->env_count == 0 &&
+        o->permissions == NULL) {
         return VIAL_OK;
     }
     q.source = "";
@@ -389,7 +424,8 @@ static int introduce(
         return r;
     }
     run->session_kind = SESSION_EVAL;
-    r = session_run(s, run, &result, err);
+    r = permit_open(run, s->env_permissions, s, err);
+    r = r < 0 ? r : session_run(s, run, &result, err);
     if (r == VIAL_OK && result->status != VIAL_STATUS_OK) {
         r = vial__fail(err, VIAL_E_INVALID, "the session could not be set up: %s: %s",
             result->error.name, result->error.message);
@@ -408,6 +444,8 @@ static int take_cell(struct vial_engine *e, const struct vial_limits *limits,
     int never = 0;
 
     want.spec.kind = CELL_ORIGIN;
+    engine_set_breed(&want.spec,
+        o->environment != NULL ? env_breed(o->environment) : engine_breed_of(o->language, NULL));
     want.spec.open_files_max = limits->open_files_max;
     return env_take_cell(e, &want, &never, ret_cell, ret_pidfd, err);
 }
@@ -447,12 +485,15 @@ int vial_session_new(struct vial_engine *e, const struct vial_session_options *o
         return r;
     }
     s->env = o.environment;
+    s->env_permissions = o.environment != NULL ? o.environment->document->permissions : NULL;
+    s->has_variables = o.env_count > 0;
     s->mounts = o.environment != NULL ? o.environment->mounts : NULL;
     s->introduced = o.environment != NULL; /* its template has them */
     s->idle_us_max = o.idle_ms_max != 0 ? o.idle_ms_max * 1000ULL : s->idle_us_max;
     s->life_us_max = o.life_ms_max != 0 ? o.life_ms_max * 1000ULL : s->life_us_max;
     (void)snprintf(s->name, sizeof(s->name), "%s", o.name != NULL ? o.name : "");
-    r = introduce(s, &o, err);
+    r = take_permissions(s, o.permissions, o.permissions_len, err);
+    r = r < 0 ? r : introduce(s, &o, err);
     if (r < 0) {
         vial_session_free(s);
         return r;
@@ -492,16 +533,41 @@ void vial_session_free(struct vial_session *s)
     fd_closep(&s->pidfd);
     fd_closep(&s->wake_fd);
     tool_set_unref(s->tools);
+    permission_free(s->permissions);
+    free(s->permissions_json);
     free(s);
+}
+
+/* Nobody drives a session that rests, but it may have threads, or worse. With the engine's lock
+ * held: why it has to end, or NULL. */
+static const char *restless(const struct vial_session *s)
+{
+    const struct cell *cell = &s->engine->cells[s->cell];
+
+    if (cell->gone || mutate_without_part("rest")) {
+        return NULL;
+    }
+    if (meter_cpu_us(cell) > s->rest_cpu_us + s->limits.cpu_ms_max * 1000ULL) {
+        return "it used a whole program's processor time between two programs";
+    }
+    return meter_polls(cell) && meter_memory_now(cell) > s->limits.memory_bytes_max
+               ? "it took more memory than it may have between two programs"
+               : NULL;
 }
 
 void session_expire(struct vial_engine *e, uint64_t now_us)
 {
     struct vial_session *s;
+    const char *why;
 
     for (s = e->sessions; s != NULL; s = s->next) {
         if (s->state != VIAL_SESSION_IDLE) {
             continue;
+        }
+        why = restless(s);
+        if (why != NULL) {
+            note_end(s, "%s", why);
+            kill_process(s);
         }
         if (now_us > s->used_us + s->idle_us_max) {
             note_end(
@@ -536,6 +602,8 @@ static int branch_once(struct vial_session *s, struct vial_session **ret, struct
     }
     b->parent_id = s->id;
     b->env = s->env;
+    b->env_permissions = s->env_permissions;
+    b->has_variables = s->has_variables;
     b->mounts = s->mounts;
     b->introduced = s->introduced;
     b->eval_count = s->eval_count;
@@ -544,6 +612,12 @@ static int branch_once(struct vial_session *s, struct vial_session **ret, struct
     b->idle_us_max = s->idle_us_max;
     b->life_us_max = s->life_us_max;
     memcpy(b->name, s->name, sizeof(b->name));
+    r = take_permissions(
+        b, s->permissions_json, s->permissions_json != NULL ? strlen(s->permissions_json) : 0, err);
+    if (r < 0) {
+        vial_session_free(b);
+        return r;
+    }
     *ret = b;
     return VIAL_OK;
 }

@@ -17,6 +17,12 @@ struct vial_session {
     struct tool_set *tools;      /* a reference, or NULL */
     const struct mounts *mounts; /* the environment's, or NULL */
     char name[64];
+    unsigned breed;                           /* enum breed_number */
+    const struct permission *env_permissions; /* of its environment, or NULL */
+    struct permission *permissions;           /* of the session itself, or NULL; owned */
+    char *permissions_json;                   /* the same as text, for branches */
+    int has_variables;                        /* it was given some */
+    int seeded;                               /* its random numbers are what its policy says */
     int wake_fd;
     int cancelled; /* atomic: what is in progress is to stop; it may be set from anywhere, and means
                       nothing when nothing is */
@@ -27,6 +33,7 @@ struct vial_session {
     uint32_t cell;             /* CELL_NONE when it has ended */
     int pidfd;
     uint64_t used_us;
+    uint64_t rest_cpu_us; /* what its last program had used when it was over */
     uint64_t eval_count;
     uint32_t branch_count;
     uint32_t file_count;

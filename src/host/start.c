@@ -2,58 +2,18 @@
 #include "host/start.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#include "base/clock.h"
+#include "base/fd.h"
+#include "host/env.h"
 #include "host/modules.h"
 #include "host/mounts.h"
+#include "host/request.h"
 #include "host/run_files.h"
 #include "wire/field.h"
 #include "wire/frame.h"
-
-/* Waits for room in the socket; -1 with ETIMEDOUT when the time is over. A cell that stays may be
- * the guest's, and need not read. */
-static int wait_for_room(int sock, uint64_t until_us)
-{
-    struct pollfd p = {.fd = sock, .events = POLLOUT};
-    uint64_t now = clock_now_us();
-
-    if (now >= until_us) {
-        errno = ETIMEDOUT;
-        return -1;
-    }
-    (void)poll(&p, 1, (int)((until_us - now) / 1000 + 1));
-    return 0;
-}
-
-static int send_all(int sock, struct iovec *iov, size_t count, uint64_t until_us)
-{
-    struct msghdr msg = {.msg_iov = iov, .msg_iovlen = count};
-    ssize_t n;
-
-    while (msg.msg_iovlen > 0) {
-        n = sendmsg(sock, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (n < 0 && (errno == EINTR || (errno == EAGAIN && wait_for_room(sock, until_us) == 0))) {
-            continue;
-        }
-        if (n < 0) {
-            return -1;
-        }
-        while (msg.msg_iovlen > 0 && (size_t)n >= msg.msg_iov->iov_len) {
-            n -= (ssize_t)msg.msg_iov->iov_len;
-            msg.msg_iov++;
-            msg.msg_iovlen--;
-        }
-        if (msg.msg_iovlen > 0) {
-            msg.msg_iov->iov_base = (char *)msg.msg_iov->iov_base + n;
-            msg.msg_iov->iov_len -= (size_t)n;
-        }
-    }
-    return 0;
-}
 
 static struct iovec iov_of(const void *bytes, size_t len)
 {
@@ -63,10 +23,27 @@ static struct iovec iov_of(const void *bytes, size_t len)
     return v;
 }
 
+/* How it is scanned, and by which rules beside ours. */
+static int add_scan_fields(const struct vial_run *run, struct buf *fields)
+{
+    int r = field_add_u32(fields, FIELD_SCAN, run->scan, NULL);
+    size_t i;
+
+    for (i = 0; i < run->introduce_rules_count && r == VIAL_OK; i++) {
+        const struct vial_scan_rules *rules = &run->introduce_rules[i];
+
+        r = field_add(fields, FIELD_SCAN_RULES_NAME, rules->name, strlen(rules->name), NULL);
+        r = r < 0 ? r : field_add(fields, FIELD_SCAN_RULES, rules->text, rules->len, NULL);
+    }
+    return r;
+}
+
 /* What a cell of a family must know beside. */
 static int add_session_fields(const struct vial_run *run, struct buf *fields)
 {
     const struct vial_request *q = &run->request;
+    const struct vial_env *env = q->environment;
+    size_t i;
     int r = VIAL_OK;
 
     if (run->session_kind != 0) {
@@ -76,6 +53,10 @@ static int add_session_fields(const struct vial_run *run, struct buf *fields)
         r = r < 0 ? r
                   : field_add_u32(
                         fields, FIELD_CALL_BYTES_MAX, (uint32_t)run->limits.call_bytes_max, NULL);
+    }
+    if (run->calls.fetches != NULL) {
+        r = r < 0 ? r
+                  : field_add_u32(fields, FIELD_NET, (uint32_t)run->limits.request_bytes_max, NULL);
     }
     if (run->introduce != NULL) {
         r = r < 0 ? r : tool_set_add_fields(run->introduce, fields, NULL);
@@ -95,6 +76,17 @@ static int add_session_fields(const struct vial_run *run, struct buf *fields)
     if (run->complete != 0) {
         r = r < 0 ? r : field_add_u32(fields, FIELD_COMPLETE, 1, NULL);
     }
+    for (i = 0; env != NULL && env->document->imports_restricted &&
+                i <= env->document->allowed_imports.count;
+         i++) {
+        /* The first one is empty: it says that there are rules. */
+        const char *name = i > 0 ? env->document->allowed_imports.items[i - 1] : "";
+
+        r = r < 0 ? r : field_add(fields, FIELD_ALLOWED_IMPORT, name, strlen(name), NULL);
+    }
+    if (run->scan != SCAN_OFF && run->function == 0 && run->release == 0 && run->complete == 0) {
+        r = r < 0 ? r : add_scan_fields(run, fields);
+    }
     if (q->entry_is_main != 0) {
         r = r < 0 ? r : field_add_u32(fields, FIELD_ENTRY_MAIN, 1, NULL);
     }
@@ -106,7 +98,7 @@ static int add_fields(const struct vial_run *run, struct buf *fields)
 {
     const struct vial_request *q = &run->request;
     const struct vial_limits *limits = &run->limits;
-    const char *name = q->name != NULL ? q->name : "main.js";
+    const char *name = request_name(q);
     int r;
 
     r = field_add(fields, FIELD_NAME, name, strlen(name), NULL);
@@ -121,10 +113,11 @@ static int add_fields(const struct vial_run *run, struct buf *fields)
         r = r < 0 ? r : field_add_u32(fields, FIELD_KIND, q->kind, NULL);
     }
     r = r < 0 ? r : modules_add(q, fields, NULL);
+    r = r < 0 ? r : permit_add_fields(run, fields);
     return r < 0 ? r : add_session_fields(run, fields);
 }
 
-int start_send(const struct vial_run *run, int sock)
+int start_send(const struct vial_run *run, int sock, uint64_t until_us)
 {
     const struct vial_request *q = &run->request;
     char source_head[FIELD_HEAD_BYTES], input_head[FIELD_HEAD_BYTES], stdin_head[FIELD_HEAD_BYTES];
@@ -160,7 +153,7 @@ int start_send(const struct vial_run *run, int sock)
     for (i = 1; i < count; i++) {
         header.len += (uint32_t)iov[i].iov_len;
     }
-    r = send_all(sock, iov, count, run->started_us + run->limits.wall_ms_max * 1000ULL);
+    r = fd_send_until(sock, iov, count, until_us);
     buf_release(&fields);
     return r;
 }

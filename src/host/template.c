@@ -30,26 +30,40 @@ enum {
     FDS_LOW = 16,          /* descriptors we make are moved above those that fork_spawn fills */
 };
 
-/* Waits for the next message of the template until the deadline. */
-static int receive(int sock, uint64_t deadline_us, struct control_message *m, int *ret_fd,
-    pid_t *ret_pid, struct vial_error *err)
+/* Waits until there is a message, the deadline has come, or the process of this descriptor (-1:
+ * none), who is to send it, has ended without. 1: there is one; 0 or -1: there is none. */
+static int wait_for_message(int sock, int sender, uint64_t deadline_us)
 {
-    struct pollfd p = {.fd = sock, .events = POLLIN};
-    int fds[CONTROL_FDS_MAX];
-    unsigned fds_count = 0;
+    struct pollfd p[2] = {{.fd = sock, .events = POLLIN}, {.fd = sender, .events = POLLIN}};
     uint64_t now = clock_now_us();
     int r;
 
-    *ret_fd = -1;
     do {
-        r = poll(&p, 1, now < deadline_us ? (int)((deadline_us - now) / 1000 + 1) : 0);
+        r = poll(p, 2, now < deadline_us ? (int)((deadline_us - now) / 1000 + 1) : 0);
         now = clock_now_us();
     } while (r < 0 && errno == EINTR);
-    if (r <= 0) {
+    if (r > 0 && p[0].revents == 0) { /* it may have sent it and ended while we looked */
+        return poll(p, 1, 0) > 0 ? 1 : -1;
+    }
+    return r > 0;
+}
+
+/* Waits for the next message of the template until the deadline; of the first one sender, which may
+ * be -1, is the process that sends it. */
+static int receive(int sock, int sender, uint64_t deadline_us, struct control_message *m,
+    int *ret_fd, pid_t *ret_pid, struct vial_error *err)
+{
+    int fds[CONTROL_FDS_MAX];
+    unsigned fds_count = 0;
+    int r;
+
+    *ret_fd = -1;
+    r = wait_for_message(sock, sender, deadline_us);
+    if (r == 0) {
         return vial__fail(
             err, VIAL_E_CELL, "the cell program does not answer after %d ms", START_MS_MAX);
     }
-    r = control_receive(sock, m, fds, CONTROL_FDS_MAX, &fds_count, ret_pid);
+    r = r < 0 ? 0 : control_receive(sock, m, fds, CONTROL_FDS_MAX, &fds_count, ret_pid);
     if (r == 0) {
         return vial__fail(err, VIAL_E_CELL, "the cell program ended while it was starting");
     }
@@ -108,11 +122,13 @@ static int make_pair(int type, int sv[2], struct vial_error *err)
 }
 
 /* Starts the program; the first process of it is gone again when the template is there. */
-static int spawn(
-    struct vial_engine *engine, int stays, int control_fd, pid_t *ret, struct vial_error *err)
+static int spawn(struct vial_engine *engine, unsigned breed, int stays, int control_fd, pid_t *ret,
+    struct vial_error *err)
 {
     const char *argv[] = {"vial-cell", engine->no_jit ? "--no-jit" : "--jit",
-        engine->quick ? "--quick" : "--warm", stays ? "--stays" : NULL, NULL};
+        engine->quick ? "--quick" : "--warm", stays ? "--stays" : "--runs",
+        breed == BREED_DATA ? "--data" : NULL, NULL};
+    const char *path = engine->breeds[breed].cell_path;
     const char *envp[3] = {NULL};
     size_t count = 0;
     char without[256];
@@ -126,9 +142,8 @@ static int spawn(
          * them when it is first called. So it does that for every function at the start. */
         envp[count] = "LD_BIND_NOW=1";
     }
-    r = fork_spawn(engine->cell_path, argv, envp, control_fd, engine->host_pidfd, ret);
-    return r == 0 ? VIAL_OK
-                  : vial__fail_sys(err, r, "starting the cell program %s", engine->cell_path);
+    r = fork_spawn(path, argv, envp, control_fd, engine->host_pidfd, ret);
+    return r == 0 ? VIAL_OK : vial__fail_sys(err, r, "starting the cell program %s", path);
 }
 
 static void reap(pid_t pid)
@@ -139,8 +154,8 @@ static void reap(pid_t pid)
 }
 
 /* SPAWNED, MAPPED, UP. */
-static int handshake(struct vial_engine *engine, struct template *t, struct layer_report *report,
-    struct vial_error *err)
+static int handshake(
+    struct template *t, int first_fd, struct layer_report *report, struct vial_error *err)
 {
     uint64_t deadline = clock_now_us() + START_MS_MAX * 1000ULL;
     struct control_message m = {.type = 0};
@@ -149,8 +164,7 @@ static int handshake(struct vial_engine *engine, struct template *t, struct laye
     pid_t pid = 0;
     int fd, r;
 
-    (void)engine;
-    r = receive(t->sock, deadline, &m, &t->pidfd, &pid, err);
+    r = receive(t->sock, first_fd, deadline, &m, &t->pidfd, &pid, err);
     r = r < 0 ? r : expect(&m, CONTROL_SPAWNED, err);
     if (r < 0 || t->pidfd < 0) {
         return r < 0 ? r : vial__fail(err, VIAL_E_CELL, "the template has no process descriptor");
@@ -167,7 +181,7 @@ static int handshake(struct vial_engine *engine, struct template *t, struct laye
     if (control_send(t->sock, &m, NULL, 0) < 0) {
         return vial__fail_sys(err, errno, "writing to the template");
     }
-    r = receive(t->sock, deadline, &m, &fd, &pid, err);
+    r = receive(t->sock, -1, deadline, &m, &fd, &pid, err);
     fd_closep(&fd);
     r = r < 0 ? r : expect(&m, CONTROL_UP, err);
     if (r == 0) {
@@ -271,7 +285,7 @@ static int canary(struct vial_engine *engine, struct template *t, struct layer_r
         report->entries[LAYER_CGROUP_MEMORY].state = LAYER_PROVEN;
     }
     while (r == 0) { /* FORKED and EXITED, in this order; nothing else is under way */
-        r = receive(t->sock, deadline, &m, &fd, &pid, err);
+        r = receive(t->sock, -1, deadline, &m, &fd, &pid, err);
         fd_closep(&fd);
         if (r == 0 && m.type == CONTROL_EXITED) {
             break;
@@ -281,12 +295,14 @@ static int canary(struct vial_engine *engine, struct template *t, struct layer_r
     return r;
 }
 
-int template_start(struct vial_engine *engine, int stays, struct template *ret,
+int template_start(struct vial_engine *engine, unsigned breed, int stays, struct template *ret,
     struct layer_report *report, struct vial_error *err)
 {
-    struct template t = {.sock = -1, .pidfd = -1, .started_us = clock_now_us(), .stays = stays};
+    struct template t = {
+        .sock = -1, .pidfd = -1, .started_us = clock_now_us(), .stays = stays, .breed = breed};
     int on = 1;
     int sv[2];
+    int first_fd;
     pid_t first;
     int r;
 
@@ -296,7 +312,7 @@ int template_start(struct vial_engine *engine, int stays, struct template *ret,
     }
     t.sock = sv[0];
     (void)setsockopt(t.sock, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
-    r = spawn(engine, stays, sv[1], &first, err);
+    r = spawn(engine, breed, stays, sv[1], &first, err);
     fd_closep(&sv[1]);
     if (r < 0) {
         template_release(&t);
@@ -305,7 +321,9 @@ int template_start(struct vial_engine *engine, int stays, struct template *ret,
     /* The first attachment after a while makes the kernel wait for a grace period of some 15 ms;
      * here it does so while the engine starts, and the cells that follow find the way open. */
     cgroup_base_adopt(&engine->cgroups, first);
-    r = handshake(engine, &t, report, err);
+    first_fd = (int)syscall(SYS_pidfd_open, first, 0); /* without it we wait longer for nothing */
+    r = handshake(&t, first_fd, report, err);
+    fd_closep(&first_fd);
     if (t.pidfd < 0) {
         (void)kill(first, SIGKILL); /* it is our child and not yet reaped */
     }
