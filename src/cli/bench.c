@@ -34,9 +34,13 @@ static const struct part PARTS[] = {
     {"json_in", bench_json_in, "10 MB of JSON as input, beside node's JSON.parse"},
     {"json_out", bench_json_out, "10 MB returned, beside node's JSON.stringify"},
     {"tools", bench_tools, "calls of tools, beside a bare question and answer"},
+    {"fetch", bench_fetch, "a guarded request to a server here, beside libcurl alone"},
     {"session", bench_session, "1+1 in a session that stays"},
     {"branch", bench_branch, "a second live session out of one with a heap of 10 MB"},
     {"environment", bench_environment, "a run in an environment with a prefix of 500 KB"},
+    {"python", bench_python, "a sum in Python, beside the start of python3"},
+    {"data", bench_data, "a DataFrame in the environment data, beside python3 with the same"},
+    {"scan", bench_scan, "a program of 2 KB with the scanner and without, in both languages"},
     {"machine", bench_machine, "what it was measured on"},
 };
 

@@ -49,12 +49,19 @@ int bench_hot_require(struct bench *b);
 int bench_throughput(struct bench *b);
 int bench_compute(struct bench *b);
 
+/* bench_scan.c */
+int bench_scan(struct bench *b);
+
+/* A program of about 2 KB as a model writes it; its length. */
+size_t bench_make_script(char *script, size_t size);
+
 /* bench_values.c */
 int bench_json_in(struct bench *b);
 int bench_json_out(struct bench *b);
 
 /* bench_tools.c, bench_sessions.c */
 int bench_tools(struct bench *b);
+int bench_fetch(struct bench *b); /* bench_fetch.c */
 int bench_session(struct bench *b);
 int bench_branch(struct bench *b);
 int bench_environment(struct bench *b);
@@ -64,6 +71,13 @@ void bench_pause_ms(unsigned ms);
 int bench_cold(struct bench *b);
 int bench_memory(struct bench *b);
 int bench_machine(struct bench *b);
+
+/* The median of the time from the start of a program to its end; 0 when it fails. */
+uint64_t bench_program(const char *path, char *const argv[]);
+
+/* bench_python.c */
+int bench_python(struct bench *b);
+int bench_data(struct bench *b);
 
 /* How many lines /proc/PID/FILE has; 0 when it cannot be read. */
 unsigned bench_proc_lines(int pid, const char *file);

@@ -73,7 +73,7 @@ static uint64_t time_program(const char *path, char *const argv[])
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? clock_now_us() - before : 0;
 }
 
-static uint64_t median_of(const char *path, char *const argv[])
+uint64_t bench_program(const char *path, char *const argv[])
 {
     struct bench_times times = {0};
     uint64_t us;
@@ -96,8 +96,8 @@ int bench_cold(struct bench *b)
     char vial[] = "vial", node[] = "node", run[] = "run", eval[] = "-e", one[] = "1";
     char *const vial_argv[] = {vial, run, eval, one, NULL};
     char *const node_argv[] = {node, eval, one, NULL};
-    uint64_t ours = median_of("/proc/self/exe", vial_argv);
-    uint64_t theirs = median_of("node", node_argv);
+    uint64_t ours = bench_program("/proc/self/exe", vial_argv);
+    uint64_t theirs = bench_program("node", node_argv);
 
     if (ours == 0) {
         return cli_fail(EXIT_OUR_FAILURE, "`vial run -e 1` failed");

@@ -89,8 +89,8 @@ int bench_hot(struct bench *b)
     return measure_hot(b, "hot", "1+1", 3);
 }
 
-/* A program of about 2 KB as a model writes it: some functions, data, loops, text. */
-static size_t make_script(char *script, size_t size)
+/* Some functions, data, loops, text. */
+size_t bench_make_script(char *script, size_t size)
 {
     size_t len = 0;
     int i, n;
@@ -115,7 +115,7 @@ static size_t make_script(char *script, size_t size)
 int bench_hot_2kb(struct bench *b)
 {
     char script[SCRIPT_BYTES];
-    size_t len = make_script(script, sizeof(script));
+    size_t len = bench_make_script(script, sizeof(script));
 
     return measure_hot(b, "hot_2kb", script, len);
 }

@@ -11,7 +11,8 @@
 enum exit_code {
     EXIT_FINE = 0,
     EXIT_EXCEPTION = 1,
-    EXIT_REFUSED = 1, /* of `vial env`: no such environment, or it exists, or is in use */
+    EXIT_REFUSED = 1,  /* of `vial env`: no such environment, or it exists, or is in use */
+    EXIT_FINDINGS = 1, /* of `vial scan`: at least one that is more than an information */
     EXIT_USAGE = 2,
     EXIT_DOCUMENT = 3, /* the document of an environment breaks rules */
     EXIT_CALL_LIMIT = 122,
@@ -32,6 +33,10 @@ int cmd_doctor(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_env(int argc, char **argv);
 int cmd_repl(int argc, char **argv);
+int cmd_secret(int argc, char **argv);
+int cmd_policy(int argc, char **argv);
+int cmd_replay(int argc, char **argv);
+int cmd_scan(int argc, char **argv);
 
 /* One line on stderr, "vial: ...", with terminal codes in it made visible; returns code. */
 int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));

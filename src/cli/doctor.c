@@ -21,26 +21,57 @@ struct check {
     uint64_t memory_mb;
     uint32_t wall_ms, cpu_ms;
     int status;
+    uint32_t language; /* JavaScript unless it says something else */
     const char *value; /* as JSON, or NULL */
 };
 
+/* Each is tried, and what did not refuse is named. */
+static const char PYTHON_SURFACE[] =
+    "import os, _thread\n"
+    "def opens(path): open(path)\n"
+    "tries = {'fork': os.fork, 'exec': lambda: os.execv('/bin/sh', ['sh']), 'passwd': lambda: "
+    "opens('/etc/passwd'),\n"
+    "         'proc': lambda: opens('/proc/self/environ'), 'kill': lambda: os.kill(-1, 9),\n"
+    "         'socket': lambda: __import__('_socket').socket()}\n"
+    "left = []\n"
+    "for name, attempt in tries.items():\n"
+    "    try:\n"
+    "        attempt()\n"
+    "        left.append(name)\n"
+    "    except (OSError, ImportError):\n"
+    "        pass\n"
+    "left\n";
+
+static const char PYTHON_THREADS[] = "import threading\n"
+                                     "lock = threading.Lock()\n"
+                                     "lock.acquire()\n"
+                                     "count = 0\n"
+                                     "try:\n"
+                                     "    while True:\n"
+                                     "        threading.Thread(target=lock.acquire, "
+                                     "daemon=True).start()\n"
+                                     "        count += 1\n"
+                                     "except RuntimeError:\n"
+                                     "    pass\n"
+                                     "count < 4096\n";
+
 static const struct check CHECKS[] = {
-    {"answers", "a plain program runs", "[1, 2, 3].map(x => x * x)", 0, 0, 0, VIAL_STATUS_OK,
+    {"answers", "a plain program runs", "[1, 2, 3].map(x => x * x)", 0, 0, 0, VIAL_STATUS_OK, 0,
         "[1,4,9]"},
     {"memory", "a program that fills memory is stopped at its limit",
         "const a = []; for (;;) a.push(new Uint8Array(1 << 20).fill(1));", 32, 0, 0,
-        VIAL_STATUS_MEMORY_LIMIT, NULL},
+        VIAL_STATUS_MEMORY_LIMIT, 0, NULL},
     {"heap", "so is one that fills it with small objects",
         "let a = []; for (;;) a = [a, {x: 1.5, y: [1, 2, 3]}];", 32, 0, 0, VIAL_STATUS_MEMORY_LIMIT,
-        NULL},
+        0, NULL},
     {"cpu", "an endless loop ends with its processor time", "for (;;);", 0, 5000, 100,
-        VIAL_STATUS_CPU_LIMIT, NULL},
+        VIAL_STATUS_CPU_LIMIT, 0, NULL},
     {"regexp", "so does a pattern that never ends", "/(a+)+$/.test('a'.repeat(50) + 'b')", 0, 5000,
-        100, VIAL_STATUS_CPU_LIMIT, NULL},
+        100, VIAL_STATUS_CPU_LIMIT, 0, NULL},
     {"wall", "a program that waits for ever ends with its time", "setInterval(() => {}, 1000)", 0,
-        100, 0, VIAL_STATUS_WALL_LIMIT, NULL},
+        100, 0, VIAL_STATUS_WALL_LIMIT, 0, NULL},
     {"output", "a flood of output is cut and ended", "for (;;) console.log('x'.repeat(60000))", 0,
-        0, 0, VIAL_STATUS_OUTPUT_LIMIT, NULL},
+        0, 0, VIAL_STATUS_OUTPUT_LIMIT, 0, NULL},
     {"surface", "there is no way out in the language",
         "['Deno', 'fetch', 'WebAssembly', 'SharedArrayBuffer', 'XMLHttpRequest']"
         ".filter(n => n in globalThis).concat(['child_process.execSync', 'net.connect', "
@@ -48,9 +79,20 @@ static const struct check CHECKS[] = {
         ".filter(n => { const [m, f] = n.split('.'); try { new (require(m)[f])('id'); return true; "
         "} "
         "catch { return false; } }))",
-        0, 0, 0, VIAL_STATUS_OK, "[]"},
+        0, 0, 0, VIAL_STATUS_OK, 0, "[]"},
     {"clean", "nothing of the programs before is left", "typeof a + Object.keys(globalThis).length",
-        0, 0, 0, VIAL_STATUS_OK, "\"undefined0\""},
+        0, 0, 0, VIAL_STATUS_OK, 0, "\"undefined0\""},
+    {"python", "a plain program in Python runs", "[x * x for x in [1, 2, 3]]", 0, 0, 0,
+        VIAL_STATUS_OK, VIAL_LANGUAGE_PYTHON, "[1,4,9]"},
+    {"py.memory", "memory has its limit there, too",
+        "a = []\nwhile True: a.append(bytearray(1 << 20))", 32, 0, 0, VIAL_STATUS_MEMORY_LIMIT,
+        VIAL_LANGUAGE_PYTHON, NULL},
+    {"py.cpu", "and so has an endless loop", "while True: pass", 0, 5000, 100,
+        VIAL_STATUS_CPU_LIMIT, VIAL_LANGUAGE_PYTHON, NULL},
+    {"py.out", "there is no way out in the language", PYTHON_SURFACE, 0, 0, 0, VIAL_STATUS_OK,
+        VIAL_LANGUAGE_PYTHON, "[]"},
+    {"py.bomb", "threads are bounded", PYTHON_THREADS, 0, 5000, 0, VIAL_STATUS_OK,
+        VIAL_LANGUAGE_PYTHON, "true"},
 };
 enum { CHECKS_COUNT = sizeof(CHECKS) / sizeof(CHECKS[0]) };
 
@@ -74,6 +116,7 @@ static int run_check(struct vial_engine *engine, const struct check *c, struct o
     limits.wall_ms_max = c->wall_ms;
     limits.cpu_ms_max = c->cpu_ms;
     limits.stdout_bytes_max = 65536;
+    request.language = c->language;
     request.source = c->source;
     request.source_len = strlen(c->source);
     request.limits = &limits;
@@ -159,7 +202,7 @@ static int print_text(struct vial_engine *engine)
         if (code != EXIT_FINE) {
             return code;
         }
-        (void)printf("  %-8s %-7s %-14s %5.0f ms  %s\n", CHECKS[i].name, o.passed ? "ok" : "FAILED",
+        (void)printf("  %-9s %-7s %-14s %5.0f ms  %s\n", CHECKS[i].name, o.passed ? "ok" : "FAILED",
             vial_status_name(o.status), (double)o.us / 1000, CHECKS[i].says);
         failed += !o.passed;
     }

@@ -137,11 +137,14 @@ void env_print(const struct document *doc, const struct store_version *version)
     size_t i;
 
     (void)printf("%-*s%s@%u\n", LABEL_WIDTH, "name", version->name, version->version);
-    put_field("created", env_time(version->created_us));
+    put_field(
+        "created", version->created_us != 0 ? env_time(version->created_us) : "it comes with vial");
     if (doc->description != NULL) {
         put_field("description", doc->description);
     }
-    put_field("language", doc->language == VIAL_LANGUAGE_TYPESCRIPT ? "typescript" : "javascript");
+    put_field("language", doc->language == VIAL_LANGUAGE_TYPESCRIPT ? "typescript"
+                          : doc->language == VIAL_LANGUAGE_PYTHON   ? "python"
+                                                                    : "javascript");
     put_field("entry", doc->entry_is_main ? "main" : "script");
     if (doc->prefix_len > 0) {
         put_label("prefix");

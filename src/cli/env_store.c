@@ -199,9 +199,11 @@ static int print_list(const struct env_options *o, const struct store_version *l
     }
     if (count == 0) {
         (void)fprintf(stderr, "There are no environments; `vial env create FILE` makes one.\n");
-        return EXIT_FINE;
+    } else {
+        print_table(list, count);
     }
-    print_table(list, count);
+    (void)fprintf(
+        stderr, "vial brings the environment data along, unless one of that name is stored.\n");
     return EXIT_FINE;
 }
 

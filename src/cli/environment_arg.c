@@ -1,8 +1,10 @@
 /* environment_arg.c - see environment_arg.h. */
 #include "cli/environment_arg.h"
 
+#include <errno.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "cli/cli.h"
 #include "cli/env.h"
 #include "host/catalog.h"
@@ -15,6 +17,8 @@ int environment_arg_load(const char *data_dir, const char *name, char **ret_docu
     char base[DOCUMENT_NAME_BYTES_MAX + 1];
     struct document *parsed = NULL;
     struct store *store = NULL;
+    const char *shipped;
+    char *document = NULL;
     struct vial_error err;
     uint32_t version = 0;
     int r, code;
@@ -27,9 +31,12 @@ int environment_arg_load(const char *data_dir, const char *name, char **ret_docu
         return code;
     }
     r = store_use(store, base, version, ret_use, &err);
-    if (r == VIAL_OK) {
-        r = catalog_get(
-            store, base, store_use_version(*ret_use), &parsed, NULL, ret_document, &err);
+    shipped = r < 0 && err.sys == ENOENT ? catalog_shipped(base, version) : NULL;
+    if (shipped != NULL) {
+        document = strdup(shipped);
+        r = document != NULL ? VIAL_OK : vial__fail(&err, VIAL_E_NOMEM, "no memory");
+    } else if (r == VIAL_OK) {
+        r = catalog_get(store, base, store_use_version(*ret_use), &parsed, NULL, &document, &err);
         document_free(parsed);
         if (r < 0) {
             store_use_free(*ret_use);
@@ -37,9 +44,10 @@ int environment_arg_load(const char *data_dir, const char *name, char **ret_docu
         }
     }
     store_free(store);
-    if (r < 0) {
+    if (r < 0 || document == NULL) {
         return env_fail(&err);
     }
-    *ret_len = strlen(*ret_document);
+    *ret_document = document;
+    *ret_len = strlen(document);
     return 0;
 }

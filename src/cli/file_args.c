@@ -317,7 +317,7 @@ static int write_beneath(int parent, const char *base, const struct vial_file *f
     return r;
 }
 
-static int write_file(const struct vial_file *file, int dir, const char *dir_name, int force)
+int file_args_write_one(const struct vial_file *file, int dir, const char *dir_name, int force)
 {
     const char *base = file->name;
     int parent = open_parent(dir, file->name, &base);
@@ -348,7 +348,7 @@ int file_args_write(const struct vial_result *result, int dir, const char *dir_n
         if (vial_result_file(result, i, &file) < 0) {
             break;
         }
-        r = write_file(&file, dir, dir_name, force);
+        r = file_args_write_one(&file, dir, dir_name, force);
         code = code != 0 ? code : r;
     }
     return code;

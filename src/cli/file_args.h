@@ -19,6 +19,10 @@ struct file_args {
 int file_args_read(struct file_args *files, const char *spec, const struct vial_limits *limits);
 void file_args_release(struct file_args *files);
 
+/* Writes one file beneath a directory, never through a link, and over what is there only by force.
+ * 0, or an exit code after a message. */
+int file_args_write_one(const struct vial_file *file, int dir, const char *dir_name, int force);
+
 /* Writes the files of a result beneath a directory, never through a link. 0, or an exit code after
  * messages; files that can be written are, whatever happens to the others. */
 int file_args_write(const struct vial_result *result, int dir, const char *dir_name, int force);

@@ -12,9 +12,13 @@ struct command {
 };
 
 static const struct command COMMANDS[] = {
-    {"run", cmd_run, "run a JavaScript program in a confined process of its own"},
+    {"run", cmd_run, "run a program in a confined process of its own"},
+    {"scan", cmd_scan, "look for dangerous patterns in programs, without running them"},
     {"repl", cmd_repl, "evaluate what is typed in or piped in, in a session that can be branched"},
     {"env", cmd_env, "keep environments: named, versioned descriptions of what programs run in"},
+    {"secret", cmd_secret, "keep values that programs use without seeing them, encrypted"},
+    {"policy", cmd_policy, "explain what an environment allows, and by which rule"},
+    {"replay", cmd_replay, "repeat a run that was recorded, and say where it first differs"},
     {"doctor", cmd_doctor, "show which layers of the wall hold on this kernel, by violating them"},
     {"bench", cmd_bench,
         "measure start-up, latency, throughput, memory and computing on this machine"},

@@ -77,15 +77,30 @@ static int is_blank(const struct buf *input)
 }
 
 /* Is this input whole, as far as one looks? */
-static int is_whole(const struct buf *input, const char *line)
+static int is_whole(const struct repl *r, const struct buf *input, const char *line)
 {
     if (input->len > ASK_ALWAYS_BYTES && (line[0] == ' ' || line[0] == '\t')) {
         return 0;
     }
+    if (r->is_python) {
+        return !python_is_incomplete(input->data, input->len);
+    }
     return !session_is_incomplete(input->data, input->len);
 }
 
-/* Adds a line to the input, and evaluates that when it is whole. 0, or an exit code. */
+/* How long it is without the ends of lines behind it. */
+static size_t trimmed_len(const struct buf *input)
+{
+    size_t len = input->len;
+
+    while (len > 0 && input->data[len - 1] == '\n') {
+        len--;
+    }
+    return len;
+}
+
+/* Adds a line to the input, and evaluates that when it is whole. An empty line means something in
+ * Python, so there a line has its end. 0, or an exit code. */
 static int take_line(struct repl *r, struct buf *input, const char *line, size_t len)
 {
     int code;
@@ -94,7 +109,8 @@ static int take_line(struct repl *r, struct buf *input, const char *line, size_t
         buf_clear(input);
         return cli_fail(EXIT_USAGE, "there is a NUL in this line");
     }
-    if (input->len + len > REPL_INPUT_BYTES_MAX || buf_add(input, line, len, NULL) < 0) {
+    if (input->len + len >= REPL_INPUT_BYTES_MAX || buf_add(input, line, len, NULL) < 0 ||
+        (r->is_python && r->is_terminal && buf_add_text(input, "\n", NULL) < 0)) {
         buf_clear(input);
         return cli_fail(EXIT_USAGE,
             "an input may have up to %d bytes; .load a file, or give it to `vial run`",
@@ -104,11 +120,11 @@ static int take_line(struct repl *r, struct buf *input, const char *line, size_t
         buf_clear(input);
         return 0;
     }
-    if (!is_whole(input, line)) {
+    if (!is_whole(r, input, line)) {
         return 0;
     }
     if (r->is_terminal) {
-        line_editor_remember(input->data, input->len);
+        line_editor_remember(input->data, trimmed_len(input));
     }
     code = repl_eval(r, input->data, input->len, NULL);
     buf_clear(input);
@@ -132,6 +148,13 @@ static void serve_pipe(struct repl *r)
     buf_init(&p.bytes, REPL_INPUT_BYTES_MAX + 2 * READ_BYTES);
     buf_init(&input, REPL_INPUT_BYTES_MAX);
     while (!r->has_ended && (n = read_piped(&p, &line, &len)) > 0) {
+        if (r->is_python && python_begins_anew(input.data, input.len, line, len)) {
+            note_failure(r, repl_eval(r, input.data, input.len, NULL));
+            buf_clear(&input);
+        }
+        if (r->has_ended) {
+            break;
+        }
         if (input.len == 0 && repl_is_command(line, len)) {
             note_failure(r, repl_command(r, line, len));
         } else {
@@ -180,7 +203,7 @@ static void take_typed(struct repl *r, struct buf *input, const char *line, size
         (void)repl_command(r, line, len);
         return;
     }
-    if (input->len > 0 && buf_add_text(input, "\n", NULL) < 0) {
+    if (input->len > 0 && !r->is_python && buf_add_text(input, "\n", NULL) < 0) {
         buf_clear(input);
     }
     (void)take_line(r, input, line, len);
@@ -226,7 +249,7 @@ static void serve_terminal(struct repl *r)
 
 /* ---- */
 
-static int start_engine(struct repl *r)
+static int start_engine(struct repl *r, struct run_env *env)
 {
     const struct repl_options *o = r->options;
     struct vial_engine_options eo = VIAL_ENGINE_OPTIONS_INIT;
@@ -239,7 +262,12 @@ static int start_engine(struct repl *r)
     eo.for_sessions = 1;
     eo.sessions_max = REPL_SESSIONS_MAX;
     eo.no_jit = (uint32_t)o->no_jit;
+    r->is_python = (o->language != NULL &&
+                       (strcmp(o->language, "python") == 0 || strcmp(o->language, "py") == 0)) ||
+                   run_env_is_python(&o->env);
+    eo.language = r->is_python ? VIAL_LANGUAGE_PYTHON : VIAL_LANGUAGE_JAVASCRIPT;
     eo.require = o->require;
+    run_env_offer_secrets(env, &eo);
     watch_begin();
     failed = vial_engine_new(&eo, &r->engine, &err) < 0;
     watch_end();
@@ -265,12 +293,18 @@ static int serve(struct repl *r, struct repl_options *o)
         .environment = r->request.environment,
         .globals = r->request.globals,
         .globals_len = r->request.globals_len,
+        .permissions = r->request.permissions,
+        .permissions_len = r->request.permissions_len,
+        .language = r->is_python ? VIAL_LANGUAGE_PYTHON : VIAL_LANGUAGE_JAVASCRIPT,
         .limits = &o->limits};
     r->request.environment = NULL; /* they are the session's */
     r->request.globals = NULL;
     r->request.globals_len = 0;
+    r->request.permissions = NULL;
+    r->request.permissions_len = 0;
     r->request.want_text = !o->json;
-    r->request.language = o->language == NULL              ? VIAL_LANGUAGE_AUTO
+    r->request.language = r->is_python                     ? VIAL_LANGUAGE_PYTHON
+                          : o->language == NULL            ? VIAL_LANGUAGE_AUTO
                           : strcmp(o->language, "ts") == 0 ? VIAL_LANGUAGE_TYPESCRIPT
                                                            : VIAL_LANGUAGE_JAVASCRIPT;
     code = code != 0 ? code : repl_branches_open(r);
@@ -282,6 +316,7 @@ static int serve(struct repl *r, struct repl_options *o)
         }
         code = r->failure != 0 && !r->is_terminal ? r->failure : r->code;
     }
+    vial_result_free(r->shown);
     repl_branches_close(r);
     run_env_close(&o->env);
     return code;
@@ -305,7 +340,7 @@ int cmd_repl(int argc, char **argv)
     r.is_terminal = isatty(0) && isatty(1);
     r.keeps_checkpoints = !o.no_checkpoints && (r.is_terminal || o.keep_going);
     code = run_env_prepare(&o.env);
-    code = code != 0 ? code : start_engine(&r);
+    code = code != 0 ? code : start_engine(&r, &o.env);
     code = code != 0 ? code : serve(&r, &o);
     vial_engine_free(r.engine);
     run_env_release(&o.env);

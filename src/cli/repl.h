@@ -48,7 +48,9 @@ struct repl {
     struct vial_request request; /* what all evaluations have in common */
     struct repl_branch branches[REPL_BRANCHES_MAX];
     size_t branches_count, present;
+    struct vial_result *shown; /* the last one that has artifacts, for .artifacts; or NULL */
     int is_terminal;
+    int is_python;
     int keeps_checkpoints;
     int is_mid_line; /* output has not ended its last line */
     int has_ended;   /* by .exit, or the program said so */

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "cli/artifact_args.h"
 #include "cli/cli.h"
 #include "cli/completion.h"
 #include "cli/repl.h"
@@ -35,6 +36,7 @@ static int do_files(struct repl *r, const char *argument);
 static int do_load(struct repl *r, const char *argument);
 static int do_save(struct repl *r, const char *argument);
 static int do_limits(struct repl *r, const char *argument);
+static int do_artifacts(struct repl *r, const char *argument);
 
 static const struct command COMMANDS[] = {
     {"help", "", do_help, "this list"},
@@ -48,6 +50,7 @@ static const struct command COMMANDS[] = {
     {"files", "", do_files, "the files in the session's /home/vial"},
     {"load", "FILE", do_load, "evaluate a file of this machine"},
     {"save", "[-f] FILE", do_save, "write the inputs that went well to a file; -f overwrites"},
+    {"artifacts", "[-f] DIR", do_artifacts, "save what the last input that did so showed"},
     {"limits", "", do_limits, "the limits that hold"},
 };
 
@@ -122,7 +125,7 @@ static int do_help(struct repl *r, const char *argument)
     (void)argument;
     for (i = 0; i < COMMANDS_COUNT; i++) {
         (void)snprintf(words, sizeof(words), ".%s %s", COMMANDS[i].name, COMMANDS[i].argument);
-        (void)printf("%-16s %s\n", words, COMMANDS[i].help);
+        (void)printf("%-20s %s\n", words, COMMANDS[i].help);
     }
     (void)printf("\nA branch has everything: variables, closures, timers, files. `.branch before`, "
                  "then something\ndaring, then `.use before`. Timers go on while an input is "
@@ -325,6 +328,27 @@ static int do_save(struct repl *r, const char *argument)
     }
     repl_note(r, "Wrote %s to %s.", size_text(transcript->len), argument);
     return 0;
+}
+
+static int do_artifacts(struct repl *r, const char *argument)
+{
+    int force = strncmp(argument, "-f ", 3) == 0;
+    int dir, code;
+
+    argument += force ? 3 + strspn(argument + 3, " \t") : 0;
+    if (argument[0] == '\0') {
+        return cli_fail(EXIT_USAGE, "say where to: .artifacts DIR");
+    }
+    if (r->shown == NULL) {
+        return cli_fail(EXIT_USAGE, "no input has shown anything yet; display(value) does");
+    }
+    dir = open(argument, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0) {
+        return cli_fail(EXIT_USAGE, "%s: %s", argument, strerrordesc_np(errno));
+    }
+    code = artifact_args_save(r->shown, dir, argument, force);
+    fd_closep(&dir);
+    return code;
 }
 
 /* ---- completion ---- */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/artifact_args.h"
 #include "cli/cli.h"
 #include "cli/repl.h"
 #include "cli/report.h"
@@ -100,6 +101,8 @@ static int report(struct repl *r, struct vial_result *result, const char *name)
             report_error_only(result, name); /* the hint is for programs that hold sessions */
         }
         report_dropped(result);
+        artifact_args_list(result);
+        artifact_args_dropped(result);
     }
     if (code != 0) {
         return code;
@@ -159,6 +162,11 @@ int repl_eval(struct repl *r, const char *source, size_t len, const char *name)
             keep(b, source, len);
         }
         code = report(r, result, name != NULL ? name : "input");
+        if (vial_result_artifact_count(result) > 0) {
+            vial_result_free(r->shown);
+            r->shown = result;
+            result = NULL;
+        }
     }
     vial_result_free(result);
     if (watch_interrupted() && !r->is_terminal) {

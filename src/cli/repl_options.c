@@ -10,14 +10,16 @@ static const char *const KNOWN[] = {"--in", "--data-dir", "--tools", "--set", "-
     "--json", "--keep-going", "--no-checkpoints", "--no-jit", "--require", "--help", "--wall-ms",
     "--cpu-ms", "--timers", "--memory-mb", "--stdout-bytes", "--stderr-bytes", "--value-bytes",
     "--disk-mb", "--file-count", "--open-files", "--calls", "--calls-at-once", "--call-bytes",
-    "--approval-ms", NULL};
+    "--approval-ms", "--permissions", "--clock", "--seed", NULL};
 
 static void print_help(void)
 {
     (void)printf(
         "usage: vial repl [OPTION]...\n\n"
-        "Evaluates JavaScript or TypeScript as it is typed in, in one confined process that keeps\n"
-        "what it has between inputs. `await` works at the top level. At a terminal Tab completes\n"
+        "Evaluates JavaScript, TypeScript or Python as it is typed in, in one confined process "
+        "that\n"
+        "keeps what it has between inputs. `await` works at the top level. At a terminal Tab "
+        "completes\n"
         "names, the arrow keys bring back earlier inputs, Ctrl-C stops what runs or clears the\n"
         "line, and Ctrl-D ends. Lines that begin with a dot are commands; .help lists them:\n"
         "a live session can be branched (.branch NAME, .use NAME) and an input undone (.undo).\n\n"
@@ -25,7 +27,7 @@ static void print_help(void)
         "printed on a line of its own. The first uncaught error ends it with that exit code.\n\n"
         "  --keep-going        go on after errors; the exit code is that of the first one\n"
         "  --json              print one result object for each input instead of values\n"
-        "  --lang js|ts        what the inputs are written in; else TypeScript is known by its "
+        "  --lang js|ts|python what the inputs are written in; else TypeScript is known by its "
         "types\n"
         "  --no-checkpoints    keep no copy of the session from before each input\n"
         "  --in NAME[@VERSION] in a stored environment; `vial env` keeps them\n"
@@ -34,6 +36,9 @@ static void print_help(void)
         "  --set NAME=JSON     the value of a global that the environment declares; may be "
         "repeated\n"
         "  --approve MODE      for calls that need approval: ask (at the terminal), yes or no\n"
+        "  --permissions JSON  what programs may do, or @FILE (docs/permissions.md)\n"
+        "  --clock TIME        the time stands at this one, such as 2026-01-01T00:00:00Z\n"
+        "  --seed NUMBER       random numbers are the same in each session with this one\n"
         "  --require LAYERS    refuse to start unless these hold, separated by commas\n"
         "  --no-jit            interpret only: a smaller surface at a tenth of the speed\n\n"
         "Limits are always on: those of time, output, calls and values hold for each input, those\n"
@@ -74,7 +79,8 @@ static int take_option(struct repl_options *o, struct cli_args *a)
     if (strcmp(a->option, "--require") == 0) {
         return take_word_option(o, a, &o->require);
     }
-    r = strcmp(a->option, "--main") != 0 && strcmp(a->option, "--record-calls") != 0
+    r = strcmp(a->option, "--main") != 0 && strcmp(a->option, "--record-calls") != 0 &&
+                strcmp(a->option, "--record") != 0
             ? run_env_take(&o->env, a)
             : 1; /* these are about a run */
     if (r != 1) {
@@ -104,8 +110,9 @@ int repl_options_parse(struct repl_options *o, int argc, char **argv)
         }
     }
     if (code == 0 && o->language != NULL && strcmp(o->language, "js") != 0 &&
-        strcmp(o->language, "ts") != 0) {
-        code = cli_fail(EXIT_USAGE, "--lang takes js or ts, not \"%s\"", o->language);
+        strcmp(o->language, "ts") != 0 && strcmp(o->language, "python") != 0 &&
+        strcmp(o->language, "py") != 0) {
+        code = cli_fail(EXIT_USAGE, "--lang takes js, ts or python, not \"%s\"", o->language);
     }
     return code;
 }

@@ -2,8 +2,10 @@
 #include "cli/report.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/cli.h"
+#include "wire/field.h"
 
 int report_exit_code(int status)
 {
@@ -27,17 +29,22 @@ int report_exit_code(int status)
 
 void report_safe(const char *text)
 {
+    report_safe_to(stderr, text);
+}
+
+void report_safe_to(FILE *to, const char *text)
+{
     for (; *text != '\0'; text++) {
         unsigned char c = (unsigned char)*text;
         unsigned char next = (unsigned char)text[1];
 
         if (c == 0xc2 && next >= 0x80 && next <= 0x9f) {
-            (void)fprintf(stderr, "\\x%02x", next);
+            (void)fprintf(to, "\\x%02x", next);
             text++;
         } else if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f) {
-            (void)fprintf(stderr, "\\x%02x", c);
+            (void)fprintf(to, "\\x%02x", c);
         } else {
-            (void)fputc(c, stderr);
+            (void)fputc(c, to);
         }
     }
 }
@@ -78,6 +85,41 @@ void report_error(const struct vial_result *result, const char *name)
         report_safe(e.hint);
         (void)fputc('\n', stderr);
     }
+}
+
+void report_findings(FILE *to, const struct vial_result *result)
+{
+    size_t i, count = vial_result_finding_count(result);
+
+    for (i = 0; i < count; i++) {
+        struct vial_finding f = VIAL_FINDING_INIT;
+
+        if (vial_result_finding(result, i, &f) < 0) {
+            continue;
+        }
+        report_safe_to(to, f.file);
+        (void)fprintf(to, ":%u:%u: %s: ", f.line, f.column, vial_severity_name((int)f.severity));
+        report_safe_to(to, f.message);
+        (void)fputs(" (", to);
+        report_safe_to(to, f.id);
+        (void)fputs(")\n", to);
+        if (f.text[0] != '\0') {
+            (void)fputs("    ", to);
+            report_safe_to(to, f.text);
+            (void)fputc('\n', to);
+        }
+        (void)fputs("    advice: ", to);
+        report_safe_to(to, f.advice);
+        (void)fputc('\n', to);
+    }
+}
+
+int report_is_about_rules(const struct vial_result *result)
+{
+    struct vial_result_error e = VIAL_RESULT_ERROR_INIT;
+
+    vial_result_error(result, &e);
+    return e.name != NULL && strcmp(e.name, SCAN_RULES_ERROR) == 0;
 }
 
 void report_dropped(const struct vial_result *result)

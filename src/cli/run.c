@@ -6,8 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/artifact_args.h"
 #include "cli/cli.h"
 #include "cli/file_args.h"
+#include "cli/record.h"
 #include "cli/report.h"
 #include "cli/run_options.h"
 #include "cli/watch.h"
@@ -40,13 +42,31 @@ static int keep_files(const struct vial_result *result, const struct run_options
     return file_args_write(result, o->out_fd, o->out_dir != NULL ? o->out_dir : ".", o->force);
 }
 
+/* Stores the artifacts, or says that there are some. 0, or an exit code. */
+static int keep_artifacts(const struct vial_result *result, const struct run_options *o)
+{
+    int code = 0;
+
+    if (o->out_dir != NULL) {
+        code = artifact_args_save(result, o->out_fd, o->out_dir, o->force);
+    } else if (!o->json) {
+        artifact_args_hint(result);
+    }
+    if (!o->json) {
+        artifact_args_dropped(result);
+    }
+    return code;
+}
+
 static int report(struct vial_result *result, const struct run_options *o, const char *name)
 {
     const char *text;
     size_t len;
-    int code, status = vial_result_status(result);
+    int code, saved, status = vial_result_status(result);
 
     code = keep_files(result, o); /* first: who reads our output may have gone */
+    saved = keep_artifacts(result, o);
+    code = code != 0 ? code : saved;
     if (o->json) {
         text = vial_result_json(result, &len);
         if (text == NULL) {
@@ -60,6 +80,7 @@ static int report(struct vial_result *result, const struct run_options *o, const
             (void)fwrite(text, 1, len, stdout);
             (void)fputc('\n', stdout);
         }
+        report_findings(stderr, result);
         report_error(result, name);
         report_dropped(result);
     }
@@ -73,12 +94,26 @@ static int report(struct vial_result *result, const struct run_options *o, const
     if (code != 0) {
         return code;
     }
+    if (report_is_about_rules(result)) {
+        return EXIT_USAGE;
+    }
     return status == VIAL_STATUS_OK ? vial_result_exit_code(result) : report_exit_code(status);
 }
 
 static void stop_run(void *user)
 {
     vial_run_cancel(user);
+}
+
+/* What the program is written in: the cells for that are made ready. */
+static uint32_t language_of(const struct vial_request *request)
+{
+    const char *end = strrchr(request->name, '.');
+    int is_python =
+        request->language == VIAL_LANGUAGE_PYTHON ||
+        (request->language == VIAL_LANGUAGE_AUTO && end != NULL && strcmp(end, ".py") == 0);
+
+    return is_python ? VIAL_LANGUAGE_PYTHON : VIAL_LANGUAGE_JAVASCRIPT;
 }
 
 static int execute(struct run_options *o, struct vial_request *request)
@@ -95,7 +130,10 @@ static int execute(struct run_options *o, struct vial_request *request)
     eo.quick = 1;
     eo.no_jit = (uint32_t)o->no_jit;
     eo.for_sessions = (uint32_t)run_env_is_wanted(&o->env_options);
+    eo.language =
+        run_env_is_python(&o->env_options) ? (uint32_t)VIAL_LANGUAGE_PYTHON : language_of(request);
     eo.require = o->require[0] != '\0' ? o->require : NULL;
+    run_env_offer_secrets(&o->env_options, &eo);
     watch_begin();
     r = vial_engine_new(&eo, &engine, &err);
     if (r < 0 || watch_interrupted()) {
@@ -126,6 +164,10 @@ static int execute(struct run_options *o, struct vial_request *request)
         code = cli_fail_library(&err);
     } else {
         code = report(result, o, request->name);
+        if (o->env_options.record != NULL) {
+            r = record_write(o->env_options.record, request, &o->env_options, o->no_jit, result);
+            code = code != 0 ? code : r;
+        }
         vial_result_free(result);
     }
     run_env_close(&o->env_options);
@@ -144,7 +186,7 @@ static int take_files(struct run_options *o, struct file_args *files, struct via
     for (i = 0; i < o->file_specs_count && code == 0; i++) {
         code = file_args_read(files, o->file_specs[i], &limits);
     }
-    if (code == 0 && o->outs_count > 0) {
+    if (code == 0 && (o->outs_count > 0 || o->out_dir != NULL)) {
         o->out_fd = open(o->out_dir != NULL ? o->out_dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (o->out_fd < 0) {
             code = cli_fail(EXIT_USAGE, "--out-dir %s: %s", o->out_dir != NULL ? o->out_dir : ".",
@@ -173,6 +215,7 @@ int cmd_run(int argc, char **argv)
     static struct run_options o = {.limits = VIAL_LIMITS_INIT, .out_fd = -1};
     struct vial_request request = VIAL_REQUEST_INIT;
     struct file_args files = {.count = 0};
+    struct buf net = {.max = NET_ARGS_BYTES_MAX};
     char *source = NULL, *input = NULL, *stdin_bytes = NULL;
     size_t source_len = 0, input_len = 0, stdin_len = 0;
     int code = run_options_parse(&o, argc, argv);
@@ -193,6 +236,7 @@ int cmd_run(int argc, char **argv)
             o.stdin_file, PROCESS_STDIN_BYTES_MAX, "standard input", &stdin_bytes, &stdin_len);
     }
     code = code != 0 ? code : take_files(&o, &files, &request);
+    code = code != 0 ? code : net_args_write(&o.net, &net);
     if (code == 0) {
         request.stdin_bytes = stdin_bytes;
         request.stdin_len = stdin_len;
@@ -211,8 +255,14 @@ int cmd_run(int argc, char **argv)
         request.want_text = !o.json;
         request.language = (uint32_t)run_options_language(&o);
         request.on_output = o.json ? NULL : watch_output;
+        request.scan = o.scan.mode;
+        request.scan_rules = o.scan.rules;
+        request.scan_rules_count = (uint32_t)o.scan.count;
+        request.net = net.data;
+        request.net_len = net.len;
         code = run_options_check(&o, &request);
     }
+    o.env_options.for_python = code == 0 && language_of(&request) == VIAL_LANGUAGE_PYTHON;
     code = code != 0 ? code : run_env_prepare(&o.env_options);
     if (code == 0) {
         code = execute(&o, &request);
@@ -222,6 +272,7 @@ int cmd_run(int argc, char **argv)
     free(source);
     free(input);
     free(stdin_bytes);
+    buf_release(&net);
     run_options_release(&o);
     return code;
 }

@@ -8,11 +8,15 @@
 #include "base/json.h"
 #include "cli/approve.h"
 #include "cli/environment_arg.h"
+#include "host/catalog.h"
 #include "policy/document.h"
 
 enum { SET_DEPTH_MAX = 512 };
 
 const char RUN_ENV_HELP[] =
+    "The scanner (docs/scanner.md). It advises; the wall protects.\n\n"
+    "  --scan warn|block   look at the program first: tell what is found, or refuse it as well\n"
+    "  --rules FILE        rules beside ours; may be repeated\n\n"
     "Environments and tools (docs/environments.md, docs/tools.md).\n\n"
     "  --in NAME[@VERSION] run in a stored environment; `vial env` keeps them\n"
     "  --data-dir DIR      where they are kept, as for `vial env`\n"
@@ -20,6 +24,14 @@ const char RUN_ENV_HELP[] =
     "  --set NAME=JSON     the value of a global that the environment declares; may be repeated\n"
     "  --approve MODE      for calls that need approval: ask (at the terminal), yes or no\n"
     "  --record-calls      --json has the arguments and answers of calls, too\n"
+    "  --permissions JSON  what the program may do, or @FILE (docs/permissions.md); in an "
+    "environment\n"
+    "                      it can only tighten\n"
+    "  --clock TIME        the time stands at this one, such as 2026-01-01T00:00:00Z\n"
+    "  --seed NUMBER       random numbers are the same in each run with this one\n"
+    "  --record FILE       keep all of the run, for `vial replay FILE`; unless they are set the "
+    "clock\n"
+    "                      stands at the present time and random numbers are seeded\n"
     "  --main              the value is what the program's function main() returns\n\n";
 
 static int take_value(struct cli_args *a, const char **ret)
@@ -58,11 +70,17 @@ static int take_set(struct run_env *e, struct cli_args *a)
 
 int run_env_take(struct run_env *e, struct cli_args *a)
 {
+    int r;
+
     if (strcmp(a->option, "--in") == 0) {
         return take_value(a, &e->name);
     }
     if (strcmp(a->option, "--data-dir") == 0) {
         return take_value(a, &e->data_dir);
+    }
+    r = permission_args_take(&e->permissions, a);
+    if (r != 1) {
+        return r;
     }
     if (strcmp(a->option, "--tools") == 0) {
         return take_value(a, &e->tools_file);
@@ -72,6 +90,9 @@ int run_env_take(struct run_env *e, struct cli_args *a)
     }
     if (strcmp(a->option, "--approve") == 0) {
         return take_approve(a);
+    }
+    if (strcmp(a->option, "--record") == 0) {
+        return take_value(a, &e->record);
     }
     if (strcmp(a->option, "--record-calls") == 0) {
         return take_flag(a, &e->record_calls);
@@ -113,29 +134,31 @@ static int gather_sets(struct run_env *e)
                : 0;
 }
 
-/* The tools of a file become an environment that has nothing else. */
+/* The tools of a file become an environment that has nothing else, but for what its one run may do.
+ */
 static int wrap_tools(struct run_env *e)
 {
-    static const char head[] = "{\"name\":\"run\",\"tools\":";
+    const char *allowed = e->permissions.json != NULL ? e->permissions.json : "{}";
     char *tools = NULL;
+    struct buf out;
     size_t len = 0;
-    int code =
-        cli_read_file(e->tools_file, DOCUMENT_BYTES_MAX - sizeof(head) - 1, "tools", &tools, &len);
+    int code = cli_read_file(e->tools_file, DOCUMENT_BYTES_MAX / 2, "tools", &tools, &len);
 
     if (code != 0) {
         return code;
     }
-    e->document = malloc(sizeof(head) + len + 1);
-    if (e->document == NULL) {
-        free(tools);
-        return cli_fail(EXIT_OUR_FAILURE, "no memory for tools");
+    buf_init(&out, DOCUMENT_BYTES_MAX);
+    if (buf_add_text(&out, "{\"name\":\"run\",\"permissions\":", NULL) < 0 ||
+        buf_add_text(&out, allowed, NULL) < 0 ||
+        buf_add_text(&out, e->for_python ? ",\"language\":\"python\"" : "", NULL) < 0 ||
+        buf_add_text(&out, ",\"tools\":", NULL) < 0 || buf_add(&out, tools, len, NULL) < 0 ||
+        buf_add_text(&out, "}", NULL) < 0 ||
+        buf_take(&out, &e->document, &e->document_len, NULL) < 0) {
+        code = cli_fail(EXIT_OUR_FAILURE, "no memory for tools");
     }
-    memcpy(e->document, head, sizeof(head) - 1);
-    memcpy(e->document + sizeof(head) - 1, tools, len);
-    e->document[sizeof(head) - 1 + len] = '}';
-    e->document_len = sizeof(head) + len;
+    buf_release(&out);
     free(tools);
-    return 0;
+    return code;
 }
 
 int run_env_is_wanted(const struct run_env *e)
@@ -143,10 +166,46 @@ int run_env_is_wanted(const struct run_env *e)
     return e->name != NULL || e->tools_file != NULL;
 }
 
+/* Sets what a repetition needs, unless the environment has. */
+static int settle_record(struct run_env *e)
+{
+    struct document *doc = NULL;
+    struct buf report;
+    int code;
+
+    buf_init(&report, DOCUMENT_REPORT_BYTES_MAX);
+    if (e->document != NULL) {
+        (void)!catalog_parse(e->document, e->document_len, &doc, &report, NULL);
+    }
+    code = permission_args_settle(&e->permissions, doc == NULL || !doc->permissions->clock_is_set,
+        doc == NULL || !doc->permissions->random_is_set);
+    document_free(doc);
+    buf_release(&report);
+    return code;
+}
+
+int run_env_is_python(const struct run_env *e)
+{
+    struct document *doc = NULL;
+    struct buf report;
+    int is_python;
+
+    if (e->document == NULL) {
+        return 0;
+    }
+    buf_init(&report, DOCUMENT_REPORT_BYTES_MAX);
+    is_python = catalog_parse(e->document, e->document_len, &doc, &report, NULL) == VIAL_OK &&
+                doc->language == VIAL_LANGUAGE_PYTHON;
+    document_free(doc);
+    buf_release(&report);
+    return is_python;
+}
+
 int run_env_prepare(struct run_env *e)
 {
     int code = gather_sets(e);
 
+    code = code != 0 ? code : permission_args_prepare(&e->permissions);
     if (code != 0) {
         return code;
     }
@@ -157,21 +216,26 @@ int run_env_prepare(struct run_env *e)
     if (e->sets_count > 0 && e->name == NULL) {
         return cli_fail(EXIT_USAGE, "--set says nothing without --in");
     }
-    if (e->tools_file != NULL) {
-        return wrap_tools(e);
+    if (e->name != NULL) {
+        code = environment_arg_load(e->data_dir, e->name, &e->document, &e->document_len, &e->use);
     }
-    return e->name != NULL
-               ? environment_arg_load(e->data_dir, e->name, &e->document, &e->document_len, &e->use)
-               : 0;
+    if (code == 0 && e->record != NULL) {
+        code = settle_record(e);
+    }
+    return code == 0 && e->tools_file != NULL ? wrap_tools(e) : code;
 }
 
 int run_env_open(struct run_env *e, struct vial_engine *engine, struct vial_request *request)
 {
     struct vial_error err;
 
-    request->record_calls = (uint32_t)e->record_calls;
+    request->record_calls = e->record_calls != 0 || e->record != NULL;
     request->entry_is_main = (uint32_t)e->entry_is_main;
     request->on_approve = approve_call;
+    if (e->permissions.json != NULL && e->tools_file == NULL) { /* else they are in the document */
+        request->permissions = e->permissions.json;
+        request->permissions_len = strlen(e->permissions.json);
+    }
     if (!run_env_is_wanted(e)) {
         return 0;
     }
@@ -196,5 +260,13 @@ void run_env_release(struct run_env *e)
 {
     buf_release(&e->globals);
     free(e->document);
+    permission_args_release(&e->permissions);
     store_use_free(e->use);
+    secret_source_close(&e->secrets);
+}
+
+void run_env_offer_secrets(struct run_env *e, struct vial_engine_options *options)
+{
+    e->secrets.data_dir = e->data_dir;
+    secret_source_offer(&e->secrets, options);
 }

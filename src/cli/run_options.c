@@ -26,7 +26,9 @@ static const char *const KNOWN[] = {"-e", "--eval", "--input", "--input-cbor", "
     "--value-bytes", "--disk-mb", "--file-count", "--open-files", "--file", "--out", "--out-dir",
     "--force", "--env", "--cwd", "--stdin", "--files", "--no-files", "--in", "--data-dir",
     "--tools", "--set", "--approve", "--record-calls", "--main", "--calls", "--calls-at-once",
-    "--call-bytes", "--approval-ms", NULL};
+    "--call-bytes", "--approval-ms", "--permissions", "--clock", "--seed", "--record", "--scan",
+    "--rules", "--net", "--net-address", "--requests", "--requests-at-once", "--request-ms",
+    "--redirects", "--request-bytes", "--response-bytes", "--decoded-bytes", NULL};
 
 static int add_require(struct run_options *o, const char *layers)
 {
@@ -76,6 +78,8 @@ static int take_process_option(struct run_options *o, struct cli_args *a)
         {"--file", o->file_specs, &o->file_specs_count, PROCESS_STRINGS_MAX},
         {"--out", o->outs, &o->outs_count, GLOBS_MAX},
         {"--env", o->env, &o->env_count, PROCESS_STRINGS_MAX},
+        {"--net", o->net.rules, &o->net.rules_count, NET_ARGS_MAX},
+        {"--net-address", o->net.addresses, &o->net.addresses_count, NET_ARGS_MAX},
     };
     const struct {
         const char *flag;
@@ -124,6 +128,7 @@ void run_options_release(struct run_options *o)
         free((void *)(uintptr_t)o->modules[i].source);
     }
     free(o->modules);
+    scan_args_release(&o->scan);
 }
 
 /* 0, or an exit code when that is no name for a module. */
@@ -226,6 +231,10 @@ static int take_option(struct run_options *o, struct cli_args *a)
     if (r != 1) {
         return r;
     }
+    r = scan_args_take(&o->scan, a, "run");
+    if (r != 1) {
+        return r;
+    }
     r = limit_args_take(&o->limits, a, "run");
     if (r != 0) {
         return r > 0 ? 0 : -r;
@@ -236,14 +245,20 @@ static int take_option(struct run_options *o, struct cli_args *a)
 /* The language that was asked for, or -1 when there is no such. */
 static int language_of(const char *name)
 {
-    static const char *const names[] = {"js", "javascript", "ts", "typescript"};
+    static const struct {
+        const char *name;
+        int language;
+    } rows[] = {{"js", VIAL_LANGUAGE_JAVASCRIPT}, {"javascript", VIAL_LANGUAGE_JAVASCRIPT},
+        {"ts", VIAL_LANGUAGE_TYPESCRIPT}, {"typescript", VIAL_LANGUAGE_TYPESCRIPT},
+        {"py", VIAL_LANGUAGE_PYTHON}, {"python", VIAL_LANGUAGE_PYTHON}};
+    size_t i;
 
     if (name == NULL) {
         return VIAL_LANGUAGE_AUTO;
     }
-    for (int i = 0; i < 4; i++) {
-        if (strcmp(name, names[i]) == 0) {
-            return i < 2 ? VIAL_LANGUAGE_JAVASCRIPT : VIAL_LANGUAGE_TYPESCRIPT;
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (strcmp(name, rows[i].name) == 0) {
+            return rows[i].language;
         }
     }
     return -1;
@@ -282,16 +297,18 @@ int run_options_parse(struct run_options *o, int argc, char **argv)
         return cli_fail(EXIT_USAGE, "give one of --input, --input-file and --input-cbor");
     }
     if (language_of(o->language) < 0) {
-        return cli_fail(EXIT_USAGE, "--lang takes js or ts, not \"%s\"", o->language);
+        return cli_fail(EXIT_USAGE, "--lang takes js, ts or python, not \"%s\"", o->language);
     }
     if (run_options_is_stdin(o->file) + run_options_is_stdin(o->input_file) +
             run_options_is_stdin(o->input_cbor) + run_options_is_stdin(o->stdin_file) >
         1) {
         return cli_fail(EXIT_USAGE, "only one of program, input and --stdin can come from stdin");
     }
-    if (o->outs_count == 0 && (o->out_dir != NULL || o->force)) {
-        return cli_fail(EXIT_USAGE, "%s says nothing without --out",
-            o->out_dir != NULL ? "--out-dir" : "--force");
+    if (o->scan.count > 0 && o->scan.mode == VIAL_SCAN_AUTO) {
+        return cli_fail(EXIT_USAGE, "--rules says nothing without --scan");
+    }
+    if (o->outs_count == 0 && o->out_dir == NULL && o->force) {
+        return cli_fail(EXIT_USAGE, "--force says nothing without --out or --out-dir");
     }
     return 0;
 }

@@ -6,7 +6,9 @@
 #include <stdint.h>
 
 #include "base/glob.h"
+#include "cli/net_args.h"
 #include "cli/run_env.h"
+#include "cli/scan_args.h"
 #include "policy/process.h"
 #include "vial.h"
 
@@ -26,9 +28,11 @@ struct run_options {
     size_t file_specs_count, outs_count, env_count, args_count;
     const char *cwd, *stdin_file, *out_dir;
     int force, files_mode;
-    int out_fd; /* of out_dir, when there are outs */
+    int out_fd; /* of out_dir, or of where outs go without it */
     const char *language;
     struct run_env env_options;
+    struct scan_args scan;
+    struct net_args net;
 };
 
 /* Reads the arguments. 0, or an exit code; -1 when only help was asked for. */
