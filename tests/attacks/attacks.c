@@ -6,6 +6,11 @@
  *     / * expect: status=exception name=RangeError limits: wall_ms=500 memory_mb=32 * /
  *     / * The attacker wants ... * /
  *
+ * or, in Python,
+ *
+ *     # expect: status=exception name=MemoryError limits: memory_mb=32
+ *     # The attacker wants ...
+ *
  * Words before limits: are status (names with | between them), value (JSON without spaces), name,
  * message (a part of it, with _ for spaces), dropped, level, and for files out (the pattern that is
  * asked for), names and outputs (which and how many must come back). */
@@ -25,6 +30,7 @@ enum {
     SCRIPT_BYTES_MAX = 64 * 1024, /* the longest script is a few kilobytes */
     LINE_BYTES_MAX = 400,
     PATH_BYTES_MAX = 4096,
+    CASES_MAX = 1024, /* there are some 500 */
 };
 
 static const struct attack RAW_CASES[] = {
@@ -34,6 +40,7 @@ static const struct attack RAW_CASES[] = {
 };
 
 enum { RAW_COUNT = sizeof(RAW_CASES) / sizeof(RAW_CASES[0]) };
+_Static_assert((int)RAW_COUNT < (int)CASES_MAX / 2, "there is room for all other cases");
 
 int attacks_list_has(const char *list, const char *word)
 {
@@ -198,24 +205,35 @@ static char *read_script(const char *path, size_t *ret_len)
     return text;
 }
 
+/* How the first two lines of a script begin, and what follows the text of the second. */
+struct dialect {
+    const char *dir, *ending, *first, *second, *end;
+};
+
+static const struct dialect DIALECTS[] = {
+    {"js", ".js", "/* expect: ", "\n/* ", " */"}, {"py", ".py", "# expect: ", "\n# ", ""}};
+enum { DIALECTS_COUNT = sizeof(DIALECTS) / sizeof(DIALECTS[0]), DIALECT_PYTHON = 1 };
+
 /* The texts that a case keeps live as long as the program. */
-static int load_script(struct suite *s, struct attack *a, const char *file)
+static int load_script(
+    const struct suite *s, const struct dialect *d, struct attack *a, const char *file)
 {
-    static const char start[] = "/* expect: ";
     char path[PATH_BYTES_MAX];
+    size_t start = strlen(d->first);
     char *text, *line, *want, *id;
     size_t len;
 
-    (void)snprintf(path, sizeof(path), "%s/%s", s->scripts_dir, file);
+    (void)snprintf(path, sizeof(path), "%s/%s/%s", s->scripts_dir, d->dir, file);
     text = read_script(path, &len);
-    if (text == NULL || strncmp(text, start, sizeof(start) - 1) != 0) {
+    if (text == NULL || strncmp(text, d->first, start) != 0) {
         (void)fprintf(stderr, "%s: no expectation in the first line\n", path);
         return -1;
     }
     a->source = text;
     a->source_len = len;
-    line = strndup(text + sizeof(start) - 1, strcspn(text + sizeof(start) - 1, "\n"));
-    want = strstr(text, "\n/* ");
+    a->python = d == &DIALECTS[DIALECT_PYTHON];
+    line = strndup(text + start, strcspn(text + start, "\n"));
+    want = strstr(text, d->second);
     id = strndup(file, strcspn(file, "_."));
     a->expectation = line;
     a->id = id;
@@ -223,49 +241,70 @@ static int load_script(struct suite *s, struct attack *a, const char *file)
         (void)fprintf(stderr, "%s: the first two lines are not understood\n", path);
         return -1;
     }
-    want = strndup(want + 4, strcspn(want + 4, "\n"));
-    if (want == NULL) {
+    want += strlen(d->second);
+    want = strndup(want, strcspn(want, "\n"));
+    if (want == NULL || strlen(want) < strlen(d->end)) {
         return -1;
     }
-    want[strlen(want) > 3 ? strlen(want) - 3 : 0] = '\0'; /* the end of the comment */
+    want[strlen(want) - strlen(d->end)] = '\0';
     a->what = want;
     return 0;
 }
 
 static int is_script(const struct dirent *e)
 {
-    const char *dot = strrchr(e->d_name, '.');
+    return e->d_name[0] != '.';
+}
 
-    return dot != NULL && strcmp(dot, ".js") == 0;
+static void add_cases(struct suite *s, const struct attack *cases, unsigned count)
+{
+    memcpy(s->attacks + s->attacks_count, cases, count * sizeof(*cases));
+    s->attacks_count += count;
+}
+
+static int add_scripts(struct suite *s, const struct dialect *d)
+{
+    struct dirent **names = NULL;
+    char path[PATH_BYTES_MAX];
+    const char *ending;
+    int count, n;
+    int r = 0;
+
+    (void)snprintf(path, sizeof(path), "%s/%s", s->scripts_dir, d->dir);
+    count = scandir(path, &names, is_script, alphasort);
+    if (count <= 0) {
+        (void)fprintf(stderr, "no scripts in %s: %s\n", path, strerror(errno));
+        return -1;
+    }
+    for (n = 0; n < count; n++) {
+        ending = strrchr(names[n]->d_name, '.');
+        if (r == 0 && ending != NULL && strcmp(ending, d->ending) == 0) {
+            r = s->attacks_count < CASES_MAX
+                    ? load_script(s, d, &s->attacks[s->attacks_count++], names[n]->d_name)
+                    : -1;
+        }
+        free(names[n]);
+    }
+    free(names);
+    return r;
 }
 
 int attacks_load(struct suite *s)
 {
-    struct dirent **names = NULL;
-    int count = scandir(s->scripts_dir, &names, is_script, alphasort);
     unsigned i;
-    int n;
     int r = 0;
 
-    if (count <= 0) {
-        (void)fprintf(stderr, "no scripts in %s: %s\n", s->scripts_dir, strerror(errno));
-        return -1;
-    }
-    s->attacks = calloc(RAW_COUNT + LOOKS_COUNT + (size_t)count, sizeof(*s->attacks));
+    s->attacks = calloc(CASES_MAX, sizeof(*s->attacks));
     if (s->attacks == NULL) {
         return -1;
     }
-    memcpy(s->attacks, RAW_CASES, sizeof(RAW_CASES));
     s->raw_count = RAW_COUNT;
-    for (i = 0; i < LOOKS_COUNT; i++) {
-        s->attacks[RAW_COUNT + i] = LOOKS[i];
+    add_cases(s, RAW_CASES, RAW_COUNT);
+    add_cases(s, LOOKS, LOOKS_COUNT);
+    add_cases(s, LOOKS_PYTHON, LOOKS_PYTHON_COUNT);
+    for (i = 0; i < DIALECTS_COUNT && r == 0; i++) {
+        r = add_scripts(s, &DIALECTS[i]);
     }
-    s->attacks_count = RAW_COUNT + LOOKS_COUNT;
-    for (n = 0; n < count; n++) {
-        r = r < 0 ? r : load_script(s, &s->attacks[s->attacks_count++], names[n]->d_name);
-        free(names[n]);
-    }
-    free(names);
     for (i = 0; i < s->attacks_count; i++) {
         s->attacks[i].levels = s->attacks[i].levels != 0 ? s->attacks[i].levels : AT_ALL;
         s->attacks[i].status = s->attacks[i].status != 0 ? s->attacks[i].status : STATUS(OK);

@@ -1,11 +1,11 @@
 /* case.h - what one case of the hostile suite is, for the harness and for the cells it attacks
  * from.
  *
- * There are three kinds. A script is a file under js/, run like any guest. A raw case is C code
- * that a cell runs in place of guest code, or in the middle of its own confinement; the harness
- * knows it by its index in raw_table.inc, which both sides are compiled from; it can be in the cell
- * of a session instead of that of a run. A look is C code of
- * the harness itself, which does something to an engine and looks at the cells from outside. */
+ * There are three kinds. A script is a file under js/ or py/, run like any guest. A raw case is C
+ * code that a cell runs in place of guest code, or in the middle of its own confinement; the
+ * harness knows it by its index in raw_table.inc, which both sides are compiled from; it can be in
+ * the cell of a session instead of that of a run. A look is C code of the harness itself, which
+ * does something to an engine and looks at the cells from outside. */
 #ifndef VIAL_ATTACKS_CASE_H
 #define VIAL_ATTACKS_CASE_H
 
@@ -65,7 +65,10 @@ struct attack {
     uint32_t status; /* set of STATUS(); 0: ok */
     uint32_t argument;
     uint64_t number;
+    uint32_t python; /* not 0: in a cell for Python; else in one for JavaScript */
     uint32_t origin; /* not 0: in a cell that stays */
+    uint32_t rests;  /* not 0: it is left alone then, and must be ended for what it does */
+    uint32_t again;  /* not 0: a large program follows, and ends like this: set of STATUS() */
     uint32_t
         branch; /* enum branch_deed: it is branched then, which must fail but for the last one */
     const char

@@ -13,7 +13,9 @@
 enum {
     GONE_MS = 3000, /* until nothing of a family may be left */
     PAUSE_US = 2000,
-    LATER_MS = 2000, /* until a member that waits has done what it waits with */
+    LARGE_BYTES = 8 << 20,
+    RESTLESS_MS = 4000, /* a host looks once a second */
+    LATER_MS = 2000,    /* until a member that waits has done what it waits with */
 };
 
 static void echo(struct vial_engine *engine, const struct vial_call *call, void *user)
@@ -37,6 +39,7 @@ static struct vial_session *open_armed(struct suite *s, const struct attack *a,
     int never = 0;
     int r;
 
+    engine_set_breed(&want.spec, a->python ? BREED_PYTHON : BREED_JS);
     want.spec.kind = CELL_ORIGIN;
     want.spec.attack = 1 + (uint32_t)(a - s->attacks);
     want.spec.disk_bytes_max = a->number; /* see attack_arm */
@@ -71,6 +74,47 @@ static struct vial_result *evaluate(
         (void)snprintf(why, size, "it did not run: %.300s", err.text);
     }
     return result;
+}
+
+/* One more program, larger than any socket's buffer. */
+static int evaluate_again(const struct attack *a, struct vial_session *session,
+    const struct vial_limits *limits, char *why, size_t size)
+{
+    static char source[LARGE_BYTES];
+    struct vial_request request = VIAL_REQUEST_INIT;
+    struct vial_result *result = NULL;
+    struct vial_error err;
+    int status;
+
+    memset(source, ' ', sizeof(source));
+    request.source = source;
+    request.source_len = sizeof(source);
+    request.limits = limits;
+    if (vial_session_eval(session, &request, &result, &err) < 0) {
+        (void)snprintf(why, size, "the next program did not run: %.300s", err.text);
+        return 0;
+    }
+    status = vial_result_status(result);
+    vial_result_free(result);
+    (void)snprintf(why, size, "the next program ended with %s", vial_status_name(status));
+    return (a->again & 1U << status) != 0;
+}
+
+/* Waits until the host has ended a session that does not rest. */
+static int is_ended_at_rest(struct vial_session *session, char *why, size_t size)
+{
+    struct vial_engine *e = session->engine;
+    uint64_t until = clock_now_us() + RESTLESS_MS * 1000ULL;
+    int over;
+
+    do {
+        (void)usleep(PAUSE_US);
+        (void)pthread_mutex_lock(&e->lock);
+        over = session->state == VIAL_SESSION_ENDED || e->cells[session->cell].gone;
+        (void)pthread_mutex_unlock(&e->lock);
+    } while (!over && clock_now_us() < until);
+    (void)snprintf(why, size, "nobody ended it");
+    return over;
 }
 
 /* Orders a branch of a member that does something else. 1 when the host was not fooled. */
@@ -154,6 +198,12 @@ int families_attack(struct suite *s, const struct attack *a, char *why, size_t s
     result = evaluate(session, &limits, why, size);
     good = result != NULL && runs_judge(s, a, result, why, size);
     vial_result_free(result);
+    if (good && a->rests != 0) {
+        good = is_ended_at_rest(session, why, size);
+    }
+    if (good && a->again != 0) {
+        good = evaluate_again(a, session, &limits, why, size);
+    }
     if (good && a->branch != BRANCH_AS_IT_SHOULD) {
         good = branch(a, session, &limits, why, size);
     }

@@ -19,7 +19,8 @@
 
 static const char USAGE[] =
     "usage: harness --level full|rootless|filtered --cell PROGRAM --scripts DIR [OPTION]...\n"
-    "  --only ID        only this case; with --mutation only this control\n"
+    "  --only ID        only this case, or those that begin so (Y01*); with --mutation only this\n"
+    "                   control\n"
     "  --list           name the cases and do nothing\n"
     "  --mutation       switch off one layer after the other, and see who notices\n"
     "  --results FILE   add a line for each case to the file\n"
@@ -73,6 +74,9 @@ static int wanted(const struct suite *s, const struct attack *a)
 {
     size_t len = s->only != NULL ? strlen(s->only) : 0;
 
+    if (len > 0 && s->only[len - 1] == '*') {
+        return strncmp(a->id, s->only, len - 1) == 0;
+    }
     return s->only == NULL ||
            (strncmp(a->id, s->only, len) == 0 && (a->id[len] == '\0' || a->id[len] == '-'));
 }
@@ -146,7 +150,11 @@ static void run_case(struct suite *s, const struct attack *a)
     uint64_t start = clock_now_us();
     int good;
 
-    good = runs_attack(s, a, why, sizeof(why)) == 1 && runs_benign(s->engine, why, sizeof(why));
+    if (a->python) {
+        victim_speak_python(&s->victim);
+    }
+    good = runs_attack(s, a, why, sizeof(why)) == 1 &&
+           runs_benign(s->engine, a->python != 0, why, sizeof(why));
     if (!leftovers_none(s, left, sizeof(left))) {
         (void)snprintf(
             why + strlen(why), sizeof(why) - strlen(why), "%s%.300s", good ? "" : "; ", left);

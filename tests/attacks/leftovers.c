@@ -89,8 +89,7 @@ static struct tally tally_of(struct vial_engine *e)
     return t;
 }
 
-/* Processes below us, of any depth. */
-static int count_descendants(void)
+int leftovers_descendants(void)
 {
     static pid_t pids[PROCESSES_MAX], parents[PROCESSES_MAX];
     static char ours[PROCESSES_MAX];
@@ -172,7 +171,8 @@ static int look_once(struct suite *s, char *why, size_t size)
 {
     struct tally before = tally_of(s->engine);
     struct open_fds n = count_fds();
-    int processes = before.moving > 0 ? 0 : count_descendants(); /* it takes some milliseconds */
+    int processes =
+        before.moving > 0 ? 0 : leftovers_descendants(); /* it takes some milliseconds */
     struct tally t = tally_of(s->engine);
 
     if (before.moving > 0 || t.moving > 0) {

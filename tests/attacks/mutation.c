@@ -20,6 +20,12 @@ static const struct {
     {"strays", "a process of a family that no cell stands for is ended"},
     {"one-each", "one process is one member"},
     {"joined", "a branch is on its own account before it goes on"},
+    {"rest", "a session that rests uses no processor time"},
+    {"thread-flags", "a cell with threads makes nothing but threads"},
+    {"family-threads", "a cell that stays has threads only where its language has"},
+    {"library-beneath", "the host serves nothing outside of the directories of a library"},
+    {"library-list", "and only the directories that this cell may see"},
+    {"library-flood", "and keeps few answers that nobody reads"},
 };
 enum { PARTS_COUNT = sizeof(PARTS) / sizeof(PARTS[0]) };
 

@@ -19,6 +19,7 @@ enum {
     CONTROL = 3,
     FLAGS = CLONE_PARENT | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD, /* of a branch */
     FDS_BEYOND = 4096, /* far above what a cell may open */
+    RESTLESS_MB = 128, /* what a cell that rests takes; more than it may have */
 };
 
 static _Noreturn void stall(void)
@@ -244,6 +245,31 @@ void raw_session_result(uint64_t how)
         break;
     }
     stall();
+}
+
+/* A result, and then ears shut: the next program is for somebody who does not read it. */
+void raw_deaf_member(uint64_t unused)
+{
+    static const uint64_t files[2] = {0, 0};
+
+    (void)unused;
+    say_result(OUTCOME_OK, FIELD_SESSION_FILES, files, sizeof(files));
+    stall();
+}
+
+/* A result, and then it goes on by itself: with the processor, or with memory. */
+void raw_restless(uint64_t how)
+{
+    static const uint64_t files[2] = {0, 0};
+
+    (void)signal(SIGXCPU, SIG_IGN);
+    say_result(OUTCOME_OK, FIELD_SESSION_FILES, files, sizeof(files));
+    for (;;) {
+        if (how == 1) {
+            raw_touch(RESTLESS_MB);
+            stall();
+        }
+    }
 }
 
 /* Calls of tools with numbers that are none. */

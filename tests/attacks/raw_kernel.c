@@ -28,7 +28,7 @@ enum {
 
 /* What the table says about a number when all arguments are wrong. */
 enum verdict { VERDICT_REFUSED = 0, VERDICT_ANSWERED, VERDICT_NOSYS, VERDICT_LEFT_OUT };
-enum who { CELL = 1, POSIX = 2, SETUP = 4, ORIGIN = 8, INIT = 16 };
+enum who { CELL = 1, POSIX = 2, SETUP = 4, ORIGIN = 8, INIT = 16, THREADS = 32 };
 
 struct sweep {
     uint8_t verdicts[NUMBERS];
@@ -45,6 +45,7 @@ static void sweep_set(struct sweep *s, long number, unsigned who, int conditiona
 #define CALL(name, who, reason) sweep_set(s, SYS_##name, who, 0);
 #define CALL_IN(name, who, arg, reason, ...) sweep_set(s, SYS_##name, who, 1);
 #define CALL_CLEAR(name, who, arg, bits, reason) sweep_set(s, SYS_##name, who, 1);
+#define CALL_ONLY(name, who, arg, reason, ...)
 #define CALL_NOSYS(name, reason) s->verdicts[SYS_##name] = VERDICT_NOSYS;
 #define CALL_KILL(name, reason) s->verdicts[SYS_##name] = VERDICT_LEFT_OUT;
 

@@ -35,6 +35,22 @@ void raw_touch(uint64_t megabytes)
     raw_note_yes("stopped before the end", 0);
 }
 
+/* In small pieces, as an allocator takes memory: either the kernel gives no more, or the run is
+ * ended. */
+void raw_touch_pieces(uint64_t megabytes)
+{
+    uint64_t i;
+    char *p = NULL;
+
+    for (i = 0; i < megabytes && p != MAP_FAILED; i++) {
+        p = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (p != MAP_FAILED) {
+            memset(p, 1, 1 << 20);
+        }
+    }
+    raw_note("one more piece", p == MAP_FAILED ? -1 : 0, "ENOMEM");
+}
+
 /* The same with memory that could be shared, though nobody is there to share it: it counts as a
  * file. */
 void raw_touch_shared(uint64_t megabytes)

@@ -58,7 +58,8 @@ void raw_descriptors(uint64_t unused)
 /* Is the text one of those that every cell has? */
 static int expected_variable(const char *text)
 {
-    static const char *const known[] = {"JSC_", "TZ=UTC", "LC_ALL=C.UTF-8", "VIAL_WITHOUT="};
+    static const char *const known[] = {
+        "JSC_", "TZ=UTC", "LC_ALL=C.UTF-8", "HOME=/home/vial", "VIAL_WITHOUT="};
     size_t i;
 
     for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
@@ -320,6 +321,69 @@ void raw_forge_files(uint64_t how)
     default: /* bytes of no file */
         forge_header(FRAME_FILE, FIELD_HEAD_BYTES + 1);
         forge_field(FIELD_FILE_BYTES, "x", 1);
+        break;
+    }
+    send_forgery();
+    stall();
+}
+
+/* One frame with one field. */
+static void forge_piece(uint8_t tag, const char *text)
+{
+    uint32_t len = (uint32_t)strlen(text);
+
+    forge_header(FRAME_ARTIFACT, FIELD_HEAD_BYTES + len);
+    forge_field(tag, text, len);
+}
+
+/* Artifacts that no program can show. */
+void raw_forge_artifacts(uint64_t how)
+{
+    static const char nothing[FRAME_ARTIFACT_PIECE_BYTES];
+    unsigned i;
+
+    if (how > 2) {
+        forge_piece(FIELD_ARTIFACT_NAME, how == 3   ? "../../../../tmp/x"
+                                         : how == 4 ? "\x1b[2J"
+                                                    : "");
+    }
+    switch (how) {
+    case 0: /* bytes of no artifact */
+        forge_piece(FIELD_ARTIFACT_BYTES, "x");
+        break;
+    case 1: /* a frame that is a byte too long */
+        forge_header(FRAME_ARTIFACT, FRAME_ARTIFACT_BYTES_MAX + 1);
+        break;
+    case 2: /* more of them than anybody takes */
+        for (i = 0; i <= ARTIFACTS_MAX; i++) {
+            forge_piece(FIELD_ARTIFACT_NAME, "");
+            forge_piece(FIELD_ARTIFACT_MIME, "a/b");
+            forge_piece(FIELD_ARTIFACT_END, "");
+        }
+        break;
+    case 5: /* a type that would be lines of a header */
+        forge_piece(FIELD_ARTIFACT_MIME, "a/b\r\nset-cookie: x");
+        break;
+    case 6: /* more representations than there is room for */
+        for (i = 0; i <= ARTIFACT_PARTS_MAX; i++) {
+            char mime[] = {'a', '/', (char)('a' + i), '\0'};
+
+            forge_piece(FIELD_ARTIFACT_MIME, mime);
+        }
+        break;
+    case 7: /* more bytes than all may have together */
+        forge_piece(FIELD_ARTIFACT_MIME, "a/b");
+        for (i = 0; i <= ARTIFACTS_BYTES_MAX / FRAME_ARTIFACT_PIECE_BYTES; i++) {
+            forge_header(FRAME_ARTIFACT, FIELD_HEAD_BYTES + sizeof(nothing));
+            forge_field(FIELD_ARTIFACT_BYTES, nothing, sizeof(nothing));
+            send_forgery();
+        }
+        break;
+    case 8: /* a result in the middle of one */
+        forge_result("1", 1);
+        break;
+    default: /* a field nobody knows */
+        forge_piece(FIELD_VALUE, "1");
         break;
     }
     send_forgery();

@@ -19,6 +19,7 @@ enum {
     /* Where memory is polled, how much more than its limit a run may have got hold of before it
        died. */
     POLL_SLACK_MB = 128,
+    CPU_SLACK_MS = 300, /* more than its limit, until a busy host has noticed */
     /* A group lets nobody have more, but still counts what the last cell in it has not yet given
        back. */
     GROUP_SLACK_MB = 32,
@@ -49,8 +50,8 @@ struct vial_engine *runs_engine(
     return engine;
 }
 
-struct vial_result *runs_source(
-    struct vial_engine *engine, const char *source, uint32_t wall_ms, char *why, size_t size)
+static struct vial_result *run_in(struct vial_engine *engine, uint32_t language, const char *source,
+    uint32_t wall_ms, char *why, size_t size)
 {
     struct vial_limits limits = VIAL_LIMITS_INIT;
     struct vial_request request = VIAL_REQUEST_INIT;
@@ -61,6 +62,7 @@ struct vial_result *runs_source(
     request.source = source;
     request.source_len = strlen(source);
     request.limits = &limits;
+    request.language = language;
     if (vial_run(engine, &request, &result, &err) < 0) {
         (void)snprintf(why, size, "it did not run: %s", err.text);
         return NULL;
@@ -68,11 +70,25 @@ struct vial_result *runs_source(
     return result;
 }
 
-int runs_benign(struct vial_engine *engine, char *why, size_t size)
+struct vial_result *runs_source(
+    struct vial_engine *engine, const char *source, uint32_t wall_ms, char *why, size_t size)
+{
+    return run_in(engine, VIAL_LANGUAGE_AUTO, source, wall_ms, why, size);
+}
+
+struct vial_result *runs_python(
+    struct vial_engine *engine, const char *source, uint32_t wall_ms, char *why, size_t size)
+{
+    return run_in(engine, VIAL_LANGUAGE_PYTHON, source, wall_ms, why, size);
+}
+
+int runs_benign(struct vial_engine *engine, int python, char *why, size_t size)
 {
     uint64_t start = clock_now_us();
     struct vial_result *result =
-        runs_source(engine, "[6, 7].reduce((a, b) => a * b)", BENIGN_MS, why, size);
+        python
+            ? runs_python(engine, "import json\nsum(json.loads('[6, 36]'))", BENIGN_MS, why, size)
+            : runs_source(engine, "[6, 7].reduce((a, b) => a * b)", BENIGN_MS, why, size);
     const char *value;
     int good;
 
@@ -135,6 +151,7 @@ struct vial_result *runs_raw(struct suite *s, const struct attack *a, char *why,
     request.source = "1";
     request.source_len = 1;
     request.limits = &limits;
+    request.language = a->python ? VIAL_LANGUAGE_PYTHON : VIAL_LANGUAGE_AUTO;
     request.outs = &a->out;
     request.outs_count = a->out != NULL ? 1 : 0;
     spec.attack = (uint32_t)(a - s->attacks);
@@ -163,7 +180,7 @@ static struct vial_result *run_script(
     request.source = a->source;
     request.source_len = a->source_len;
     request.limits = &limits;
-    request.name = "attack.js";
+    request.name = a->python ? "attack.py" : "attack.js";
     request.outs = &a->out;
     request.outs_count = a->out != NULL ? 1 : 0;
     if (vial_run(s->engine, &request, &result, &err) < 0) {
@@ -273,6 +290,11 @@ static int judge_usage(const struct suite *s, const struct attack *a,
             (unsigned long long)usage.wall_us / 1000, (unsigned long long)wall_ms);
         return 0;
     }
+    if (a->cpu_ms != 0 && usage.cpu_us > (a->cpu_ms + (uint64_t)CPU_SLACK_MS) * 1000) {
+        (void)snprintf(why, size, "it had %llu ms of processor time of %u",
+            (unsigned long long)usage.cpu_us / 1000, a->cpu_ms);
+        return 0;
+    }
     if (a->memory_mb != 0 && usage.memory_bytes_peak > (a->memory_mb + slack_mb) << 20) {
         (void)snprintf(why, size, "it had %llu MB of %u",
             (unsigned long long)usage.memory_bytes_peak >> 20, a->memory_mb);
@@ -358,7 +380,10 @@ static void record_sweep(const struct suite *s, const struct attack *a, struct v
 
     if (s->results != NULL && report != NULL && strncmp(a->id, "K01", 3) == 0) {
         (void)fprintf(s->results, "sweep\t%s\t%s\t%u\t%u\t%u\n", s->level,
-            a->profile == PROFILE_POSIX ? "with files" : "without files",
+            strcmp(a->id, "K01e") == 0    ? "for Python, second thread"
+            : a->python                   ? "for Python, first thread"
+            : a->profile == PROFILE_POSIX ? "with files"
+                                          : "without files",
             count_text(report, "\"got\":\"answered\""), count_text(report, "\"got\":\"EPERM\""),
             count_text(report, "\"got\":\"ENOSYS\""));
     }

@@ -23,6 +23,7 @@ struct victim {
     pthread_t thread;
     struct vial_engine *engine;
     int stop;            /* atomic */
+    int python;          /* atomic: every other run is one in Python */
     unsigned runs_count; /* atomic */
     unsigned hurt_count; /* atomic */
     char why[WHY_BYTES]; /* of the first time; written before hurt_count */
@@ -32,10 +33,10 @@ struct suite {
     /* Options. */
     const char *level; /* full, rootless or filtered */
     const char *cell_path;
-    const char *scripts_dir;
-    const char *only; /* an id, or NULL */
-    const char *self; /* the program itself, to be started a second time */
-    FILE *results;    /* a line for each case, or NULL */
+    const char *scripts_dir; /* with js and py in it */
+    const char *only;        /* an id, or NULL */
+    const char *self;        /* the program itself, to be started a second time */
+    FILE *results;           /* a line for each case, or NULL */
     int quiet, list;
 
     struct attack *attacks; /* all cases: raw ones first, in the order of their table */
@@ -61,9 +62,11 @@ int attacks_load(struct suite *s);
 const struct attack *attacks_find(const struct suite *s, const char *id);
 int attacks_list_has(const char *list, const char *word);
 
-/* looks.c */
+/* looks.c, and what it has for Python in looks_python.c */
 extern const struct attack LOOKS[];
 extern const unsigned LOOKS_COUNT;
+extern const struct attack LOOKS_PYTHON[];
+extern const unsigned LOOKS_PYTHON_COUNT;
 
 /* looks_host.c: the second program of the case that kills a host. Never returns. */
 _Noreturn void looks_hold(struct suite *s);
@@ -89,10 +92,12 @@ int runs_judge(const struct suite *s, const struct attack *a, struct vial_result
 int families_attack(struct suite *s, const struct attack *a, char *why, size_t size);
 
 /* A run that means no harm: 1 when it came to what it should, else 0 with the reason. */
-int runs_benign(struct vial_engine *engine, char *why, size_t size);
+int runs_benign(struct vial_engine *engine, int python, char *why, size_t size);
 
 /* Runs source with a wall limit in ms and gives the result, or NULL with the reason. */
 struct vial_result *runs_source(
+    struct vial_engine *engine, const char *source, uint32_t wall_ms, char *why, size_t size);
+struct vial_result *runs_python(
     struct vial_engine *engine, const char *source, uint32_t wall_ms, char *why, size_t size);
 
 /* Starts a raw case; its result, or NULL with the reason. */
@@ -104,8 +109,12 @@ void leftovers_base(struct suite *s);
 int leftovers_none(struct suite *s, char *why, size_t size);
 uint64_t leftovers_rss(void);
 
+/* Processes below us, of any depth, that are not dead. */
+int leftovers_descendants(void);
+
 /* victim.c */
 void victim_start(struct victim *v, struct vial_engine *engine);
+void victim_speak_python(struct victim *v);
 void victim_stop(struct victim *v);
 
 /* mutation.c: switches off one layer after the other; 0 when each was noticed. */

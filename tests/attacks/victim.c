@@ -1,7 +1,8 @@
 /* victim.c - a run that does its own business while others attack, and must never feel it.
  *
- * It counts with timers and computes a little, for a third of a second, over and over. What can be
- * felt is a wrong value, an end of another kind, or a run that takes far longer than it should. */
+ * It counts with timers and computes a little, for a third of a second, over and over, in turns in
+ * both languages once there are attacks in both. What can be felt is a wrong value, an end of
+ * another kind, or a run that takes far longer than it should. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +16,15 @@ static const char SOURCE[] = "let n = 0, sum = 0;\n"
                              "  for (let i = 0; i < 1000; i++) sum += i;\n"
                              "  if (++n === 30) { clearInterval(t); done(); } }, 10); });\n"
                              "__return(sum);\n";
+static const char PYTHON[] = "import time\n"
+                             "from concurrent.futures import ThreadPoolExecutor\n"
+                             "def count():\n"
+                             "    total = 0\n"
+                             "    for _ in range(30):\n"
+                             "        total += sum(range(1000))\n"
+                             "        time.sleep(0.01)\n"
+                             "    return total\n"
+                             "ThreadPoolExecutor().submit(count).result()\n";
 static const char VALUE[] = "14985000";
 
 static void hurt(struct victim *v, const char *why)
@@ -32,10 +42,13 @@ static void *victim_main(void *user)
     char why[WHY_BYTES];
     const char *value;
     uint64_t start;
+    int python = 0;
 
     while (!__atomic_load_n(&v->stop, __ATOMIC_SEQ_CST)) {
         start = clock_now_us();
-        result = runs_source(v->engine, SOURCE, VICTIM_MS + VICTIM_SLOW_MS, why, sizeof(why));
+        python = !python && __atomic_load_n(&v->python, __ATOMIC_SEQ_CST);
+        result = (python ? runs_python : runs_source)(
+            v->engine, python ? PYTHON : SOURCE, VICTIM_MS + VICTIM_SLOW_MS, why, sizeof(why));
         if (result == NULL) {
             hurt(v, why);
             continue;
@@ -62,6 +75,11 @@ void victim_start(struct victim *v, struct vial_engine *engine)
     if (pthread_create(&v->thread, NULL, victim_main, v) != 0) {
         v->engine = NULL;
     }
+}
+
+void victim_speak_python(struct victim *v)
+{
+    __atomic_store_n(&v->python, 1, __ATOMIC_SEQ_CST);
 }
 
 void victim_stop(struct victim *v)

@@ -108,7 +108,7 @@ def public_directory():
     """A copy of the programs that everybody may read and execute."""
     directory = pathlib.Path(tempfile.mkdtemp(prefix="vial-public-"))
     directory.chmod(0o755)
-    for path in [BUILD / "vial", BUILD / "vial-cell-js", *BUILD.glob("libvial.so*")]:
+    for path in [BUILD / "vial", BUILD / "vial-cell-js", BUILD / "vial-cell-python", *BUILD.glob("libvial.so*")]:
         if path.is_file():
             shutil.copy(path, directory, follow_symlinks=False)
     yield directory

@@ -25,6 +25,8 @@ FILES = {
     "bad.json": '{"name": "Bad", "toolz": [], "limits": {"max": {"wall_ms_max": 0}}}',
     "src/lib.js": "export const sum = rows => rows.reduce((a, b) => a + b, 0);\n",
     "data.csv": "2,40\n",
+    "total.py": 'import json\n\ndef total(text):\n    return sum(json.loads(text))\n\ntotal("[1, 2")\n',
+    "careful.py": "try:\n    crm.find(2)\nexcept ToolError as e:\n    said = [e.name, str(e), e.exit_code]\nsaid\n",
     "analyse.js": """
         const fs = require("fs");
         const sum = fs.readFileSync("data.csv", "utf8").split(",").reduce((a, b) => a + Number(b), 0);

@@ -16,7 +16,7 @@ TOOLS = [
 
 @pytest.fixture
 def env(vial, folder):
-    document = {"name": "shop", "tools": TOOLS, "permissions": {"tools": ["crm.*", "today"]}}
+    document = {"name": "shop", "tools": TOOLS, "permissions": {"tools": [{"effect": "allow", "match": name} for name in ("crm.*", "today")]}}
     made = vial("env", "create", "-", "--data-dir", folder / "data", stdin=json.dumps(document))
     assert made.returncode == 0, made.stderr
     return lambda *args: vial("env", *args, "--data-dir", folder / "data")

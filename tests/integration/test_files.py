@@ -175,7 +175,7 @@ def test_files_are_gone_with_the_run(vial):
     (["--out", "[a"], ["["]),
     (["--out", ""], ["pattern"]),
     (["--out", "*", "--out-dir", "/no/such"], ["/no/such"]),
-    (["--out-dir", "/tmp"], ["--out"]),
+    (["--force"], ["--out"]),
     (["--force"], ["--out"]),
     (["--cwd", "/etc"], ["/home/vial"]),
     (["--cwd", "../x"], [".."]),

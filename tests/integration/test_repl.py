@@ -198,7 +198,7 @@ def test_an_environment_is_in_use_meanwhile(vial, folder):
     (["x.js"], "takes no program"),
     (["--nope"], "there is no option --nope"),
     (["--keep-goin"], "did you mean --keep-going"),
-    (["--lang", "py"], "--lang takes js or ts"),
+    (["--lang", "perl"], "--lang takes js, ts or python"),
     (["--wall-ms", "0"], "--wall-ms"),
     (["--main"], "there is no option --main"),
 ])

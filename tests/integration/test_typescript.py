@@ -205,7 +205,7 @@ def test_typescript_without_types_is_javascript(vial, folder):
 def test_an_unknown_language_is_bad_usage(vial):
     done = vial("run", "--lang", "perl", "-e", "1")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "--lang takes js or ts" in done.stderr
+    assert "--lang takes js, ts or python" in done.stderr
 
 
 def test_return_and_await_work_with_types(vial):

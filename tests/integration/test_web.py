@@ -48,7 +48,7 @@ def test_the_recorded_answers_are_what_node_says(group):
 def test_the_network_is_absent_and_the_hint_says_so(vial, name):
     result = vial.result("-e", f"new {name}('http://example.com')")
     assert result["error"]["name"] == "ReferenceError"
-    assert "network" in result["error"]["hint"] and "--file" in result["error"]["hint"]
+    assert "network" in result["error"]["hint"] and "--net" in result["error"]["hint"]
     assert vial.value(f"typeof {name}") == "undefined"
 
 

@@ -24,10 +24,12 @@ void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *old, size_t size);
 char *__real_strdup(const char *text);
+char *__real_strndup(const char *text, size_t len);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 char *__wrap_strdup(const char *text);
+char *__wrap_strndup(const char *text, size_t len);
 
 static int armed;   /* atomic; is the count running? */
 static int left;    /* atomic; how many allocations still succeed */
@@ -62,6 +64,11 @@ void *__wrap_realloc(void *old, size_t size)
 char *__wrap_strdup(const char *text)
 {
     return refuse() ? NULL : __real_strdup(text);
+}
+
+char *__wrap_strndup(const char *text, size_t len)
+{
+    return refuse() ? NULL : __real_strndup(text, len);
 }
 
 static void arm(int n)
@@ -144,7 +151,9 @@ static void a_run_ends_or_says_that_there_is_no_memory(void **state)
     int n, r, hit = 1;
 
     (void)state;
-    request.source = "console.log('x'.repeat(100000)); console.error('y'); 'z'.repeat(200000)";
+    request.source =
+        "console.log('x'.repeat(100000)); console.error('y'); "
+        "display('a'.repeat(100000), { name: 'n' }); display({ b: 1 }); 'z'.repeat(200000)";
     request.source_len = strlen(request.source);
     request.input = "[1]";
     request.input_len = 3;
@@ -181,7 +190,10 @@ static void a_result_becomes_text_or_null(void **state)
 
     (void)state;
     for (n = 0; hit && n < SWEEP_MAX; n++) {
-        result = helper_run(engine, "console.log('x'.repeat(50000)); throw new Error('e')", NULL);
+        result = helper_run(engine,
+            "console.log('x'.repeat(50000)); display('x'.repeat(50000)); "
+            "display({ 'image/png': 'y'.repeat(50000) }); throw new Error('e')",
+            NULL);
         arm(n);
         json = vial_result_json(result, NULL);
         hit = disarm();

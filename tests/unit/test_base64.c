@@ -18,6 +18,9 @@ static void expect(const char *text, const char *bytes, size_t bytes_len)
     assert_null(base64_decode(text, strlen(text), out, &len));
     assert_int_equal(len, bytes_len);
     assert_memory_equal(out, bytes, bytes_len);
+    assert_int_equal(BASE64_ENCODED_BYTES(bytes_len), strlen(text)); /* and back */
+    base64_encode(bytes, bytes_len, out);
+    assert_memory_equal(out, text, strlen(text));
 }
 
 static void refuse(const char *text, size_t text_len, const char *why)

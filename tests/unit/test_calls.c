@@ -8,11 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "helper.h"
+#include "host/run.h"
+#include "policy/limits.h"
 #include "vial.h"
 
 static struct vial_engine *engine; /* one for all: starting it is what takes time */
@@ -509,6 +512,52 @@ static void expect_refused(const struct vial_tool *tools, size_t count, const ch
     }
 }
 
+/* A cell that was taken over calls with anything; the result that tells of it is JSON. */
+static void arguments_that_are_no_json_are_not_recorded(void **state)
+{
+    static const char *const arguments[] = {"", "{nope", "\xff", "1 2"};
+    static struct vial_engine table_only;
+    const struct vial_tool tool = {
+        .size = sizeof(tool), .name = "echo", .call = echo, .flags = VIAL_TOOL_INLINE};
+    struct vial_run run = {.engine = &table_only, .pidfd = -1, .wake_fd = -1};
+    struct call_head head = {.kind = CALL_JSON};
+    struct frame f = {.type = FRAME_CALL};
+    struct vial_result *result = NULL;
+    struct tool_set *set = NULL;
+    char payload[64];
+    int pair[2];
+    size_t i;
+
+    (void)state;
+    call_table_init(&table_only.calls, 1);
+    assert_int_equal(limits_resolve(NULL, &run.limits, NULL), 0);
+    assert_int_equal(tool_set_new(&tool, 1, &set, NULL), 0);
+    assert_int_equal(result_new(&run.limits, "{}", &result, NULL), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    run.request.record_calls = 1;
+    assert_int_equal(calls_open(&run, set, NULL, BREED_JS, NULL), 0);
+    calls_begin(&run, pair[0], result);
+    for (i = 0; i < sizeof(arguments) / sizeof(arguments[0]); i++) {
+        head.id = (uint32_t)i + 1;
+        memcpy(payload, &head, sizeof(head));
+        memcpy(payload + sizeof(head), arguments[i], strlen(arguments[i]));
+        f.payload = payload;
+        f.len = sizeof(head) + strlen(arguments[i]);
+        assert_int_equal(calls_take(&run, &f), CALLS_TAKEN);
+        assert_null(result->calls.items[i].input);
+        assert_int_equal(result->calls.items[i].status, VIAL_CALL_INVALID);
+    }
+    calls_end(&run);
+    calls_close(&run);
+    assert_non_null(vial_result_json(result, NULL));
+    vial_result_free(result);
+    tool_set_unref(set);
+    assert_int_equal(call_table_release(&table_only.calls), 0);
+    (void)close(run.wake_fd);
+    (void)close(pair[0]);
+    (void)close(pair[1]);
+}
+
 static void tools_that_are_none_are_refused(void **state)
 {
     static const char *const nothing_there[] = {"relative/path"};
@@ -557,6 +606,7 @@ int main(void)
         cmocka_unit_test(a_run_waits_for_approval_without_using_its_time),
         cmocka_unit_test(a_refusal_reaches_the_guest_with_its_reason),
         cmocka_unit_test(an_approval_that_never_comes_is_a_denial),
+        cmocka_unit_test(arguments_that_are_no_json_are_not_recorded),
         cmocka_unit_test(tools_that_are_none_are_refused),
     };
 

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -374,6 +375,43 @@ static int make_groups_and_vanish(void *user)
     return CHILD_FINE;
 }
 
+/* A process in the slot that takes its time to end. */
+static void members_that_are_just_ending_are_waited_for(void **state)
+{
+    struct layer_report report;
+    char path[CGROUP_PATH_MAX];
+    struct cgroup_base base;
+    struct cgroup_slot slot;
+    unsigned i;
+    pid_t pid;
+
+    (void)state;
+    cgroup_base_open(&base, &report);
+    if (report.entries[LAYER_CGROUP_PIDS].state != LAYER_ON) {
+        cgroup_base_close(&base);
+        helper_say_skip("no control groups can be made here");
+        skip();
+    }
+    (void)snprintf(path, sizeof(path), "%s", base.controllers[CGROUP_PIDS].path);
+    assert_int_equal(cgroup_slot_open(&base, 3, 64 * MIB, &slot), 0);
+    pid = fork();
+    if (pid == 0) {
+        for (i = 0; i < slot.procs_fds_count; i++) {
+            (void)fd_write_all(slot.procs_fds[i], "0", 1);
+        }
+        (void)kill(getpid(), SIGSTOP);
+        (void)usleep(30 * 1000);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid); /* it is in there, and stopped */
+    (void)cgroup_slot_close(&base, 3, &slot);
+    assert_int_equal(access(path, F_OK), 0);
+    (void)kill(pid, SIGCONT);
+    cgroup_base_close(&base);
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 static void what_a_dead_engine_left_is_swept_away(void **state)
 {
     char *path =
@@ -409,6 +447,7 @@ int main(void)
         cmocka_unit_test(nonsense_in_the_files_counts_as_nothing),
         cmocka_unit_test(without_controllers_a_slot_is_empty_and_succeeds),
         cmocka_unit_test(the_kernel_keeps_to_it),
+        cmocka_unit_test(members_that_are_just_ending_are_waited_for),
         cmocka_unit_test(what_a_dead_engine_left_is_swept_away),
     };
 

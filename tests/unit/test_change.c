@@ -92,6 +92,16 @@ static void blanking_keeps_line_breaks_and_columns(void **state)
     assert_edit(0, 4, 3, 1);
 }
 
+static void insertions_are_counted_in_utf16_units(void **state)
+{
+    (void)state;
+    changes_insert(&changes, 1, "\xc3\xbc\xf0\x9f\x98\x80");
+    assert_becomes("ab", "a\xc3\xbc\xf0\x9f\x98\x80"
+                         "b");
+    assert_edit(0, 1, 2, 3);
+    assert_int_equal(rewrite.last_column_max, 6);
+}
+
 static void overlapping_changes_are_an_error(void **state)
 {
     (void)state;
@@ -147,6 +157,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(of_two_at_one_place_the_first_comes_first, begin, end),
         cmocka_unit_test_setup_teardown(head_and_tail_go_around, begin, end),
         cmocka_unit_test_setup_teardown(blanking_keeps_line_breaks_and_columns, begin, end),
+        cmocka_unit_test_setup_teardown(insertions_are_counted_in_utf16_units, begin, end),
         cmocka_unit_test_setup_teardown(overlapping_changes_are_an_error, begin, end),
         cmocka_unit_test_setup_teardown(a_change_behind_the_end_is_an_error, begin, end),
         cmocka_unit_test_setup_teardown(too_many_changes_are_an_error, begin, end),

@@ -14,7 +14,7 @@ static void the_smallest_document_has_all_defaults(void **state)
     assert_string_equal(doc->prefix, "");
     assert_int_equal(doc->entry_is_main, 0);
     assert_int_equal(doc->files_allowed, 1);
-    assert_int_equal(doc->tools_restricted, 0);
+    assert_non_null(doc->permissions);
     assert_int_equal(doc->limits.wall_ms_max, 10000);
     assert_int_equal(doc->limits_max.wall_ms_max, 86400000);
     assert_int_equal(
@@ -88,7 +88,7 @@ static void members_have_their_types(void **state)
 {
     (void)state;
     documents_refuse("{'name': 'a', 'description': null}", "/description", "must be a string");
-    documents_refuse("{'name': 'a', 'language': 'python'}", "/language",
+    documents_refuse("{'name': 'a', 'language': 'perl'}", "/language",
         "must be \\\"javascript\\\" or \\\"typescript\\\"");
     documents_refuse("{'name': 'a', 'entry': 1}", "/entry", "must be \\\"script\\\" or");
     documents_refuse("{'name': 'a', 'prefix': []}", "/prefix", "must be a string");
@@ -112,6 +112,8 @@ static void globals_have_names_of_variables(void **state)
         "/globals/crm", "name of a tool");
 }
 
+#define ALLOW(name) "{'effect': 'allow', 'match': '" name "'}"
+
 static const char *allowing(const char *patterns)
 {
     static char text[512];
@@ -128,29 +130,32 @@ static void permissions_name_tools_that_are_there(void **state)
     struct document *doc;
 
     (void)state;
-    doc = documents_pass(allowing("['crm.*']"));
+    doc = documents_pass(allowing("[" ALLOW("crm.*") "]"));
     assert_true(document_allows_tool(doc, "crm.find") && document_allows_tool(doc, "crm.add"));
     assert_false(document_allows_tool(doc, "mail") || document_allows_tool(doc, "crmx.find"));
     document_free(doc);
-    doc = documents_pass(allowing("['mail', 'crm.add']"));
+    doc = documents_pass(allowing("[" ALLOW("mail") "," ALLOW("crm.add") "]"));
     assert_true(document_allows_tool(doc, "mail") && document_allows_tool(doc, "crm.add"));
     assert_false(document_allows_tool(doc, "crm.find"));
     document_free(doc);
     doc = documents_pass(allowing("[]"));
     assert_false(document_allows_tool(doc, "mail"));
     document_free(doc);
-    doc = documents_pass(allowing("['*']"));
+    doc = documents_pass(allowing("'allow'"));
     assert_true(document_allows_tool(doc, "mail"));
     document_free(doc);
     doc = documents_pass("{'name': 'a', 'tools': [{'name': 'mail'}]}");
     assert_true(document_allows_tool(doc, "mail"));
     document_free(doc);
-    documents_refuse(allowing("['crm.finds']"), "/permissions/tools/0", "there is no tool");
-    documents_refuse(allowing("['mail', 'c*']"), "/permissions/tools/1", "only as its last part");
-    documents_refuse(allowing("[3]"), "/permissions/tools/0", "must be a string");
-    documents_refuse("{'name': 'a', 'permissions': {'files': 1}}", "/permissions/files", "true or");
     documents_refuse(
-        "{'name': 'a', 'permissions': {'file': true}}", "/permissions/file", "\\\"files\\\"");
+        allowing("[" ALLOW("crm.finds") "]"), "/permissions/tools/0/match", "there is no tool");
+    documents_refuse(allowing("[" ALLOW("mail") "," ALLOW("c*") "]"), "/permissions/tools/1/match",
+        "only as its last part");
+    documents_refuse(allowing("[3]"), "/permissions/tools/0", "must be an object");
+    documents_refuse(
+        "{'name': 'a', 'permissions': {'fs': 1}}", "/permissions/fs", "array of rules");
+    documents_refuse(
+        "{'name': 'a', 'permissions': {'fz': 'deny'}}", "/permissions/fz", "no such key");
 }
 
 static void all_faults_are_found_at_once(void **state)

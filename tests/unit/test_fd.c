@@ -10,11 +10,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include "base/clock.h"
 
 enum { MUCH = 300000 }; /* several times what a pipe holds */
 
@@ -150,6 +153,44 @@ static void failures_keep_their_errno(void **state)
     assert_int_equal(sigaction(SIGPIPE, &before, NULL), 0);
 }
 
+/* The other side reads nothing, then everything, then is gone. */
+static void sending_ends_with_its_time(void **state)
+{
+    static char much[MUCH * 4], found[MUCH * 4];
+    struct iovec iov[2] = {{.iov_base = much, .iov_len = 10}, {.iov_base = much, .iov_len = 0}};
+    uint64_t start = clock_now_us();
+    int sv[2];
+    pid_t child;
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv), 0);
+    iov[1].iov_len = sizeof(much);
+    assert_int_equal(fd_send_until(sv[0], iov, 2, start + 50000), -1);
+    assert_int_equal(errno, ETIMEDOUT);
+    assert_in_range(clock_now_us() - start, 50000, 5000000);
+    (void)close(sv[0]);
+    (void)close(sv[1]);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv), 0);
+    memset(much, 7, sizeof(much));
+    child = fork();
+    if (child == 0) {
+        iov[0] = (struct iovec){.iov_base = much, .iov_len = 11};
+        iov[1] = (struct iovec){.iov_base = much + 11, .iov_len = sizeof(much) - 11};
+        _exit(fd_send_until(sv[0], iov, 2, UINT64_MAX) == 0 ? 0 : 1);
+    }
+    (void)close(sv[0]);
+    assert_int_equal(fd_read_up_to(sv[1], found, sizeof(found)), sizeof(found));
+    assert_memory_equal(found, much, sizeof(much));
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    (void)close(sv[1]);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv), 0);
+    (void)close(sv[1]);
+    iov[0] = (struct iovec){.iov_base = much, .iov_len = 1};
+    assert_int_equal(fd_send_until(sv[0], iov, 1, UINT64_MAX), -1);
+    assert_int_equal(errno, EPIPE);
+    (void)close(sv[0]);
+}
+
 static void puts_and_gets_a_text(void **state)
 {
     struct scratch *s = *state;
@@ -217,6 +258,7 @@ static void a_refused_write_keeps_its_errno(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sending_ends_with_its_time),
         cmocka_unit_test(closes_once_and_forgets),
         cmocka_unit_test(closing_keeps_the_errno_of_the_failure_before_it),
         cmocka_unit_test(writes_and_reads_more_than_a_pipe_holds),

@@ -15,6 +15,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -51,8 +52,11 @@ enum {
 
 /* ---- the table, read plainly ---- */
 
-enum who { CELL = 1, POSIX = 2, SETUP = 4, ORIGIN = 8, INIT = 16 };
+enum who { CELL = 1, POSIX = 2, SETUP = 4, ORIGIN = 8, INIT = 16, THREADS = 32 };
 #define BRANCH_FLAGS (CLONE_PARENT | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD)
+#define THREAD_FLAGS                                                                               \
+    (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |            \
+        CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID)
 enum kind { UNLISTED, ALLOW, IN, CLEAR, NOSYS, KILL };
 
 struct rule {
@@ -63,6 +67,7 @@ struct rule {
 };
 
 static struct rule rules[NUMBERS];
+static struct rule only[NUMBERS];
 
 #define COUNT(...) (sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
 #define CALL(name, w, reason) rules[SYS_##name] = (struct rule){.kind = ALLOW, .who = (w)};
@@ -75,6 +80,12 @@ static struct rule rules[NUMBERS];
 #define CALL_CLEAR(name, w, a, bits, reason)                                                       \
     rules[SYS_##name] = (struct rule){                                                             \
         .kind = CLEAR, .who = (w), .arg = (a), .values = {(bits)}, .values_count = 1};
+#define CALL_ONLY(name, w, a, reason, ...)                                                         \
+    only[SYS_##name] = (struct rule){.kind = IN,                                                   \
+        .who = (w),                                                                                \
+        .arg = (a),                                                                                \
+        .values = {__VA_ARGS__},                                                                   \
+        .values_count = COUNT(__VA_ARGS__)};
 #define CALL_NOSYS(name, reason) rules[SYS_##name] = (struct rule){.kind = NOSYS};
 #define CALL_KILL(name, reason) rules[SYS_##name] = (struct rule){.kind = KILL};
 
@@ -124,6 +135,20 @@ static uint32_t naive_template(const struct seccomp_data *data)
 /* What a cell of a profile gets: the template's answer, but nothing that only others may do. */
 static uint32_t naive_profile(const struct seccomp_data *data, unsigned who)
 {
+    const struct rule *own = (uint32_t)data->nr <= NUMBER_LAST ? &only[data->nr] : NULL;
+    unsigned i;
+
+    if (data->arch != THIS_ARCH) {
+        return SECCOMP_RET_KILL_PROCESS;
+    }
+    if (own != NULL && (own->who & who) != 0) {
+        for (i = 0; i < own->values_count; i++) {
+            if (data->args[own->arg] == own->values[i]) {
+                return naive_template(data);
+            }
+        }
+        return REFUSED;
+    }
     if ((uint32_t)data->nr <= NUMBER_LAST && rules[data->nr].who != 0 &&
         (rules[data->nr].who & who) == 0) {
         return data->nr == SYS_clone3 ? MISSING
@@ -137,7 +162,7 @@ static uint32_t naive_profile(const struct seccomp_data *data, unsigned who)
 static uint32_t interpret(const struct sock_fprog *program, const struct seccomp_data *data)
 {
     const struct sock_filter *s;
-    uint32_t a = 0;
+    uint32_t a = 0, loaded = 0;
     unsigned at = 0;
 
     while (at < program->len) {
@@ -146,6 +171,7 @@ static uint32_t interpret(const struct sock_fprog *program, const struct seccomp
         case BPF_LD | BPF_W | BPF_ABS:
             assert_true(s->k % 4 == 0 && s->k + 4 <= sizeof(*data));
             memcpy(&a, (const char *)data + s->k, sizeof(a));
+            loaded = s->k;
             break;
         case BPF_JMP | BPF_JA:
             at += s->k;
@@ -157,6 +183,7 @@ static uint32_t interpret(const struct sock_fprog *program, const struct seccomp
             at += a >= s->k ? s->jt : s->jf;
             break;
         case BPF_JMP | BPF_JSET | BPF_K:
+            assert_true(loaded >= offsetof(struct seccomp_data, args)); /* see every_number */
             at += (a & s->k) != 0 ? s->jt : s->jf;
             break;
         case BPF_RET | BPF_K:
@@ -189,6 +216,7 @@ static void compare(const struct seccomp_data *data)
         {"template", interpret(&filter_template, data), naive_template(data)},
         {"compute", combined(&filter_compute, data), naive_profile(data, CELL)},
         {"posix", combined(&filter_posix, data), naive_profile(data, CELL | POSIX)},
+        {"threads", combined(&filter_threads, data), naive_profile(data, CELL | THREADS)},
         {"origin", combined(&filter_origin, data), naive_profile(data, CELL | ORIGIN)},
         {"init", combined(&filter_init, data), naive_profile(data, INIT)},
     };
@@ -221,6 +249,60 @@ static void every_number_with_plain_arguments(void **state)
             compare(&data);
         }
     }
+}
+
+static int compare_u32(const void *a, const void *b)
+{
+    uint32_t x, y;
+
+    memcpy(&x, a, sizeof(x));
+    memcpy(&y, b, sizeof(y));
+    return x < y ? -1 : x > y;
+}
+
+/* The programs compare a number with constants and do nothing else with it, so between two of these
+ * all numbers get the same answer. The constants and their neighbours stand for all that there are,
+ * and likewise for processors. */
+static void every_number_there_is(void **state)
+{
+    static const struct sock_fprog *const programs[] = {&filter_template, &filter_compute,
+        &filter_posix, &filter_threads, &filter_origin, &filter_init};
+    static const uint32_t arches[] = {AUDIT_ARCH_X86_64, AUDIT_ARCH_AARCH64, AUDIT_ARCH_I386,
+        AUDIT_ARCH_ARM, THIS_ARCH - 1, THIS_ARCH + 1, 0, UINT32_MAX};
+    static const uint64_t args[] = {0, 1, UINT32_MAX, UINT64_MAX};
+    static uint32_t numbers[6 * 3 * 4096 + 2];
+    size_t count = 0, i, j, k, n;
+    unsigned at, tried = 0;
+
+    (void)state;
+    for (i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+        for (at = 0; at < programs[i]->len; at++) {
+            for (n = 0; n < 3; n++) {
+                numbers[count++] = programs[i]->filter[at].k + (uint32_t)n - 1;
+            }
+        }
+    }
+    numbers[count++] = 0;
+    numbers[count++] = UINT32_MAX;
+    qsort(numbers, count, sizeof(numbers[0]), compare_u32);
+    for (i = 0; i < count; i++) {
+        struct seccomp_data data = {.nr = (int)numbers[i]};
+
+        if (i > 0 && numbers[i] == numbers[i - 1]) {
+            continue;
+        }
+        tried++;
+        for (j = 0; j < sizeof(arches) / sizeof(arches[0]); j++) {
+            data.arch = arches[j];
+            for (k = 0; k < sizeof(args) / sizeof(args[0]); k++) {
+                for (n = 0; n < 6; n++) {
+                    data.args[n] = args[k];
+                }
+                compare(&data);
+            }
+        }
+    }
+    assert_in_range(tried, 100, 20000);
 }
 
 static void every_listed_value_and_its_neighbours(void **state)
@@ -359,7 +441,7 @@ static int hold_and_try(void *user)
 
     (void)user;
     CHILD_CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
-    if (filter_hold_clone(&listener) < 0) {
+    if (filter_hold_clone(0, &listener) < 0) {
         return errno == ENOSYS || errno == EINVAL ? CHILD_SKIPPED : CHILD_FAILED;
     }
     if (listener < 0) {
@@ -375,7 +457,7 @@ static int hold_and_try(void *user)
     CHILD_CHECK(prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0) < 0 && errno == EPERM);
     CHILD_CHECK(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0 && errno == EPERM);
     /* There is one listener in a process. Whoever finds that it is taken may not clone at all. */
-    CHILD_CHECK(filter_hold_clone(&second) == 0 && second == -1);
+    CHILD_CHECK(filter_hold_clone(0, &second) == 0 && second == -1);
     CHILD_CHECK(syscall(SYS_clone, BRANCH_FLAGS, 0, 0, 0, 0) < 0 && errno == EPERM);
     return CHILD_FINE;
 }
@@ -396,6 +478,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_number_with_plain_arguments),
+        cmocka_unit_test(every_number_there_is),
         cmocka_unit_test(every_listed_value_and_its_neighbours),
         cmocka_unit_test(numbers_from_nowhere_do_not_exist),
         cmocka_unit_test(another_processor_is_the_end),

@@ -29,10 +29,12 @@ static int allowed(int phase, int type)
                : type == FRAME_FAILED || type == FRAME_CANARY ? PHASE_DONE
                                                               : -1;
     case PHASE_RUNNING:
-        return type == FRAME_RESULT                                                 ? PHASE_DONE
-               : type == FRAME_STDOUT || type == FRAME_STDERR || type == FRAME_CALL ? PHASE_RUNNING
-               : type == FRAME_FILE                                                 ? PHASE_FILES
-                                                                                    : -1;
+        return type == FRAME_RESULT ? PHASE_DONE
+               : type == FRAME_STDOUT || type == FRAME_STDERR || type == FRAME_CALL ||
+                       type == FRAME_ARTIFACT || type == FRAME_DENIED || type == FRAME_FINDINGS
+                   ? PHASE_RUNNING
+               : type == FRAME_FILE ? PHASE_FILES
+                                    : -1;
     case PHASE_FILES:
         return type == FRAME_RESULT ? PHASE_DONE : type == FRAME_FILE ? PHASE_FILES : -1;
     default:
@@ -74,6 +76,7 @@ static void each_type_has_its_length(void **state)
         {PHASE_RUNNING, FRAME_STDOUT, FRAME_OUTPUT_BYTES_MAX},
         {PHASE_RUNNING, FRAME_STDERR, FRAME_OUTPUT_BYTES_MAX},
         {PHASE_RUNNING, FRAME_FILE, FRAME_FILE_BYTES_MAX},
+        {PHASE_RUNNING, FRAME_ARTIFACT, FRAME_ARTIFACT_BYTES_MAX},
         {PHASE_FILES, FRAME_FILE, FRAME_FILE_BYTES_MAX},
         {PHASE_FILES, FRAME_RESULT, 2 * VALUE_MAX + FRAME_RESULT_EXTRA_BYTES},
         {PHASE_RUNNING, FRAME_RESULT, 2 * VALUE_MAX + FRAME_RESULT_EXTRA_BYTES},

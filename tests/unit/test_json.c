@@ -196,6 +196,35 @@ static void whatever_the_bytes_the_line_is_valid(void **state)
     buf_release(&out);
 }
 
+/* In steps, between which there is no padding. */
+static void bytes_become_base64(void **state)
+{
+    static char bytes[3 * 1024 + 1];
+    struct json_writer w;
+    struct buf out;
+
+    (void)state;
+    buf_init(&out, ROOM);
+    json_init(&w, &out, NULL);
+    json_begin_array(&w);
+    json_base64(&w, NULL, 0);
+    json_base64(&w, "foob", 4);
+    json_base64(&w, bytes, sizeof(bytes));
+    json_end_array(&w);
+    assert_int_equal(json_finish(&w), 0);
+    assert_memory_equal(out.data, "[\"\",\"Zm9vYg==\",\"AAAA", 20);
+    assert_string_equal(out.data + out.len - 8, "AAAA==\"]");
+    assert_int_equal(out.len, 15 + 2 + 4 * 1025 + 1);
+    assert_ptr_equal(strchr(out.data + 17, '='), out.data + out.len - 4);
+    buf_release(&out);
+    buf_init(&out, 4000); /* and where there is no room, nothing is left */
+    json_init(&w, &out, NULL);
+    json_base64(&w, bytes, sizeof(bytes));
+    assert_true(json_finish(&w) < 0);
+    assert_int_equal(out.len, 0);
+    buf_release(&out);
+}
+
 static void hostile_keys_are_escaped_too(void **state)
 {
     struct json_writer w;
@@ -311,6 +340,7 @@ int main(void)
         cmocka_unit_test(escapes_what_needs_it_and_nothing_else),
         cmocka_unit_test(replaces_what_is_not_utf8),
         cmocka_unit_test(whatever_the_bytes_the_line_is_valid),
+        cmocka_unit_test(bytes_become_base64),
         cmocka_unit_test(hostile_keys_are_escaped_too),
         cmocka_unit_test(at_every_maximum_it_is_all_or_nothing),
         cmocka_unit_test(a_failure_on_an_empty_buffer_leaves_it_empty),

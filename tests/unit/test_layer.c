@@ -87,6 +87,26 @@ static void landlock_is_a_must_only_without_namespaces(void **state)
     assert_null(layer_report_level(&report));
 }
 
+static void a_second_report_must_keep_what_the_first_one_has(void **state)
+{
+    struct layer_report first = everything(), second;
+    struct vial_error err;
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < LAYER_COUNT; i++) {
+        second = everything();
+        assert_int_equal(layer_report_keeps(&first, &second, NULL), 0);
+        second.entries[i].state = LAYER_BROKEN;
+        assert_int_equal(layer_report_keeps(&first, &second, &err), VIAL_E_ISOLATION);
+        assert_non_null(strstr(err.text, layer_name(i)));
+        second.entries[i].state = LAYER_OFF;
+        assert_int_equal(layer_report_keeps(&first, &second, NULL), VIAL_E_ISOLATION);
+        assert_int_equal(layer_report_keeps(&second, &first, NULL), 0); /* more is welcome */
+        assert_int_equal(layer_report_keeps(&second, &second, NULL), 0);
+    }
+}
+
 static void applied_is_as_good_as_proven(void **state)
 {
     struct layer_report report = everything();
@@ -245,6 +265,7 @@ int main(void)
         cmocka_unit_test(every_layer_has_a_name_and_a_purpose),
         cmocka_unit_test(a_level_is_lost_with_each_of_its_layers),
         cmocka_unit_test(landlock_is_a_must_only_without_namespaces),
+        cmocka_unit_test(a_second_report_must_keep_what_the_first_one_has),
         cmocka_unit_test(applied_is_as_good_as_proven),
         cmocka_unit_test(each_layer_can_be_required),
         cmocka_unit_test(the_basis_is_required_by_everyone),

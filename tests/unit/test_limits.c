@@ -68,7 +68,7 @@ static void every_row_makes_sense(void **state)
     for (i = 0; i < count; i++) {
         const struct limit_row *row = &rows[i];
 
-        assert_true(row->min >= 1);
+        assert_true(row->min >= 1 || row->by_default == 0); /* 0 stands for the default */
         assert_true(row->min <= row->by_default);
         assert_true(row->by_default <= row->max);
         assert_true(row->width == 8 || (row->width == 4 && row->max <= UINT32_MAX));
@@ -90,7 +90,8 @@ static void takes_both_bounds_and_nothing_beyond(void **state)
 
     (void)state;
     for (i = 0; i < count; i++) {
-        uint64_t tries[] = {rows[i].min, rows[i].max, rows[i].min - 1, rows[i].max + 1};
+        uint64_t below = rows[i].min > 0 ? rows[i].min - 1 : 0;
+        uint64_t tries[] = {rows[i].min, rows[i].max, below, rows[i].max + 1};
         size_t k;
 
         for (k = 0; k < 4; k++) {

@@ -89,7 +89,7 @@ static void nothing_is_allocated_before_the_first_use(void **state)
 {
     (void)state;
     assert_null(fs.root);
-    assert_null(fs.opens);
+    assert_null(fs.fds);
     assert_int_equal(memfs_umask(&fs, 077), 022);
     assert_int_equal(memfs_close(&fs, 4), -EBADF);
     assert_null(fs.root);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -176,6 +177,67 @@ static void what_is_open_outlives_its_name(void **state)
     assert_int_equal(st.st_size, 0);
 }
 
+static void seeking_moves_as_in_the_kernel(void **state)
+{
+    int fd = open_new("f", O_RDWR);
+    char got[4];
+
+    (void)state;
+    assert_int_equal(memfs_write(&fs, fd, "abcdef", 6, -1), 6);
+    assert_int_equal(memfs_lseek(&fs, fd, 0, SEEK_CUR), 6);
+    assert_int_equal(memfs_lseek(&fs, fd, 2, SEEK_SET), 2);
+    assert_int_equal(memfs_read(&fs, fd, got, 1, -1), 1);
+    assert_int_equal(got[0], 'c');
+    assert_int_equal(memfs_lseek(&fs, fd, -2, SEEK_END), 4);
+    assert_int_equal(memfs_lseek(&fs, fd, -5, SEEK_CUR), -EINVAL);
+    assert_int_equal(memfs_lseek(&fs, fd, INT64_MIN, SEEK_END), -EINVAL);
+    assert_int_equal(memfs_lseek(&fs, fd, INT64_MAX, SEEK_CUR), -EOVERFLOW);
+    assert_int_equal(memfs_lseek(&fs, fd, 0, 99), -EINVAL);
+    assert_int_equal(memfs_lseek(&fs, fd, 0, SEEK_CUR), 4); /* failures do not move it */
+    assert_int_equal(memfs_lseek(&fs, fd, 10, SEEK_END), 16);
+    assert_int_equal(memfs_read(&fs, fd, got, 1, -1), 0);
+    assert_int_equal(memfs_write(&fs, fd, "x", 1, -1), 1);
+    assert_int_equal(memfs_lseek(&fs, fd, 0, SEEK_END), 17);
+    assert_int_equal(memfs_lseek(&fs, 99, 0, SEEK_END), -EBADF);
+}
+
+static void holes_can_be_found_and_filled(void **state)
+{
+    int fd = open_new("f", O_RDWR);
+    uint64_t pages;
+    struct stat st;
+    char got[3];
+
+    (void)state;
+    assert_int_equal(memfs_write(&fs, fd, "end", 3, 200000), 3);
+    assert_int_equal(memfs_write(&fs, fd, "a", 1, 0), 1);
+    assert_int_equal(memfs_lseek(&fs, fd, 0, SEEK_DATA), 0);
+    assert_int_equal(memfs_lseek(&fs, fd, 0, SEEK_HOLE), 1);
+    assert_int_equal(memfs_lseek(&fs, fd, 1, SEEK_DATA), 3 * 65536);
+    assert_int_equal(memfs_lseek(&fs, fd, 200001, SEEK_DATA), 200001);
+    assert_int_equal(memfs_lseek(&fs, fd, 200001, SEEK_HOLE), 200003);
+    assert_int_equal(memfs_lseek(&fs, fd, 200003, SEEK_HOLE), -ENXIO);
+    assert_int_equal(memfs_lseek(&fs, fd, -1, SEEK_DATA), -ENXIO);
+    pages = fs.pages_count;
+    assert_int_equal(memfs_fallocate(&fs, fd, 0, 300000), 0);
+    assert_true(fs.pages_count > pages);
+    assert_int_equal(memfs_fstat(&fs, fd, &st), 0);
+    assert_int_equal(st.st_size, 300000);
+    assert_int_equal(memfs_read(&fs, fd, got, 3, 200000), 3);
+    assert_memory_equal(got, "end", 3);
+    assert_int_equal(memfs_fallocate(&fs, fd, 0, 100), 0); /* never shorter */
+    assert_int_equal(memfs_fstat(&fs, fd, &st), 0);
+    assert_int_equal(st.st_size, 300000);
+    assert_int_equal(memfs_fallocate(&fs, fd, 0, 0), -EINVAL);
+    assert_int_equal(memfs_fallocate(&fs, fd, -1, 1), -EINVAL);
+    assert_int_equal(memfs_fallocate(&fs, fd, 1, INT64_MAX), -EFBIG);
+    assert_int_equal(memfs_fallocate(&fs, fd, 0, 2 << 20), -EFBIG);
+    assert_int_equal(memfs_fallocate(&fs, memfs_open(&fs, "f", O_RDONLY, 0), 0, 1), -EBADF);
+    assert_int_equal(memfs_close(&fs, open_new("g", O_RDWR)), 0);
+    fd = memfs_open(&fs, "g", O_WRONLY, 0);
+    assert_int_equal(memfs_fallocate(&fs, fd, 0, 1 << 20), -ENOSPC);
+}
+
 static void a_copy_has_bytes_and_permissions(void **state)
 {
     struct stat st;
@@ -214,6 +276,8 @@ int main(void)
         WITH_FS(a_way_to_open_is_a_way_to_use),
         WITH_FS(a_mode_counts_from_the_next_opening_on),
         WITH_FS(what_is_open_outlives_its_name),
+        WITH_FS(seeking_moves_as_in_the_kernel),
+        WITH_FS(holes_can_be_found_and_filled),
         WITH_FS(a_copy_has_bytes_and_permissions),
     };
 

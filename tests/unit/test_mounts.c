@@ -84,7 +84,7 @@ static int ask(struct look look, const char *path, size_t path_len, struct buf *
     memcpy(question, &look, sizeof(look));
     memcpy(question + sizeof(look), path, path_len);
     buf_init(answer, LOOK_BYTES_MAX);
-    return mounts_look(mounts, question, sizeof(look) + path_len, answer);
+    return mounts_look(mounts, 0, question, sizeof(look) + path_len, NULL, NULL, answer);
 }
 
 static void expect_read(const char *path, int sys, const char *text)
@@ -175,8 +175,9 @@ static void questions_that_are_none_are_refused(void **state)
     assert_int_equal(ask(look, long_path, sizeof(long_path), &answer), EINVAL);
     buf_release(&answer);
     buf_init(&answer, LOOK_BYTES_MAX);
-    assert_int_equal(mounts_look(mounts, "x", 1, &answer), EINVAL);
-    assert_int_equal(mounts_look(NULL, (const char *)&look, sizeof(look), &answer), EINVAL);
+    assert_int_equal(mounts_look(mounts, 0, "x", 1, NULL, NULL, &answer), EINVAL);
+    assert_int_equal(
+        mounts_look(NULL, 0, (const char *)&look, sizeof(look), NULL, NULL, &answer), EINVAL);
     buf_release(&answer);
 }
 

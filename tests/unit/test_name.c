@@ -82,6 +82,21 @@ static void lengths_are_bounded(void **state)
     assert_non_null(name_fault(name, FILE_NAME_BYTES_MAX + 1));
 }
 
+static void a_single_part_has_no_slash(void **state)
+{
+    char name[257];
+
+    (void)state;
+    memset(name, 'x', sizeof(name));
+    assert_null(name_part_fault("a b", 3));
+    assert_null(name_part_fault(name, 255));
+    assert_non_null(name_part_fault(name, 256));
+    assert_string_equal(name_part_fault("a/b", 3), "has a slash");
+    assert_non_null(name_part_fault("..", 2));
+    assert_non_null(name_part_fault("", 0));
+    assert_non_null(name_part_fault("a\nb", 3));
+}
+
 static void a_path_beneath_loses_its_directory(void **state)
 {
     static const char *const rows[][2] = {{"/home/vial/a", "a"}, {"/home/vial", ""},
@@ -112,6 +127,7 @@ int main(void)
         cmocka_unit_test(names_that_lead_elsewhere_are_refused),
         cmocka_unit_test(names_that_hurt_are_refused),
         cmocka_unit_test(lengths_are_bounded),
+        cmocka_unit_test(a_single_part_has_no_slash),
         cmocka_unit_test(a_path_beneath_loses_its_directory),
     };
 

@@ -58,6 +58,8 @@ static void a_hashbang_is_not_read(void **state)
     (void)state;
     assert_int_equal(code_hashbang_len(source, strlen(source)), 202);
     assert_int_equal(code_hashbang_len("#!a\rb", 5), 3);
+    assert_int_equal(code_hashbang_len("#!a\xe2\x80\xa9 b", 8), 3);
+    assert_int_equal(code_hashbang_len("#!a\xe2\x80", 5), 5);
     assert_int_equal(code_hashbang_len("# !a", 4), 0);
     assert_int_equal(code_hashbang_len("#", 1), 0);
     assert_int_equal(parse(source, strlen(source), &tree, NULL), 0);

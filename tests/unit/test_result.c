@@ -214,7 +214,8 @@ static void tags_that_do_not_belong_here_are_refused(void **state)
     (void)state;
     for (tag = 0; tag < 256; tag++) {
         if ((tag >= FIELD_OUTCOME && tag <= FIELD_FRAME_COLUMN) || tag == FIELD_ERROR_FILE ||
-            tag == FIELD_FRAME_FILE || tag == FIELD_EXIT_CODE || tag == FIELD_ENDED) {
+            tag == FIELD_FRAME_FILE || tag == FIELD_EXIT_CODE || tag == FIELD_ENDED ||
+            tag == FIELD_DENIALS) {
             continue;
         }
         buf_init(&b, PAYLOAD_MAX);

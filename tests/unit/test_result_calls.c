@@ -18,8 +18,8 @@ static void calls_are_told_in_their_order(void **state)
     (void)state;
     first = result_calls_add(&calls, "a", 10, 3);
     second = result_calls_add(&calls, "b.c", 20, 4);
-    result_calls_record(&calls, first, 0, "[1]", 3);
-    result_calls_record(&calls, first, 1, "{}", 2);
+    result_calls_record(&calls, first, CALL_PART_INPUT, "[1]", 3);
+    result_calls_record(&calls, first, CALL_PART_OUTPUT, "{}", 2);
     result_calls_end(&calls, second, VIAL_CALL_DENIED, "not \"now\"", 50, 0);
     result_calls_end(&calls, first, VIAL_CALL_OK, NULL, 30, 2);
     buf_init(&out, result_calls_bytes(&calls));
@@ -59,7 +59,7 @@ static void too_many_are_only_counted(void **state)
     assert_int_equal(result_calls_add(&calls, "a", 0, 0), RESULT_CALL_NONE);
     assert_int_equal(calls.dropped, 1);
     result_calls_end(&calls, RESULT_CALL_NONE, VIAL_CALL_OK, "x", 0, 0); /* does nothing */
-    result_calls_record(&calls, RESULT_CALL_NONE, 0, "1", 1);
+    result_calls_record(&calls, RESULT_CALL_NONE, CALL_PART_INPUT, "1", 1);
     result_calls_release(&calls);
 }
 

@@ -38,9 +38,10 @@ static void every_key_is_there(void **state)
 {
     static const char *const keys[] = {"\"status\":\"ok\"", "\"error\":null", "\"stdout\":\"\"",
         "\"stderr\":\"\"", "\"dropped\":{\"stdout\":0,\"stderr\":0}", "\"calls\":[]",
-        "\"files\":[]", "\"usage\":{\"wall_us\":0,\"cpu_us\":0,", "\"memory_bytes_peak\":0,",
+        "\"files\":[]", "\"artifacts\":[],\"artifacts_dropped\":0",
+        "\"usage\":{\"wall_us\":0,\"cpu_us\":0,", "\"memory_bytes_peak\":0,",
         "\"queue_us\":0,\"host_us\":0,\"approval_us\":0}", "\"limits\":{\"wall_ms_max\":10000,",
-        "\"open_files_max\":32,", "\"approval_ms_max\":600000}",
+        "\"open_files_max\":32,", "\"approval_ms_max\":600000,",
         "\"isolation\":{\"level\":\"full\",\"layers\":[]}"};
     struct vial_result *result = new_result();
     const char *json = json_of(result);

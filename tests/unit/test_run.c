@@ -285,7 +285,7 @@ static void a_request_that_makes_no_sense_is_refused(void **state)
             "line 2, column 5"},
         {{.source = "1", .source_len = 1, .input = "", .input_len = 0}, "JSON"},
         {{.source = "1", .source_len = 1, .limits = &limits}, "memory"},
-        {{.source = "1", .source_len = 1, .language = 3}, "language"},
+        {{.source = "1", .source_len = 1, .language = 4}, "language"},
     };
     struct vial_request request;
     struct vial_run *run = NULL;

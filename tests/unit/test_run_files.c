@@ -161,7 +161,7 @@ static void files_are_sent_in_pieces(void **state)
 
     (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv), 0);
-    assert_int_equal(files_send(&q, sv[0]), 0);
+    assert_int_equal(files_send(&q, sv[0], UINT64_MAX), 0);
     (void)close(sv[0]);
     while (fd_read_up_to(sv[1], &header, sizeof(header)) == (ssize_t)sizeof(header)) {
         assert_int_equal(header.type, FRAME_FILE);

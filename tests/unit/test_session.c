@@ -307,6 +307,9 @@ static void damaged_sources_do_no_harm(void **state)
         }
     }
     free(copy);
+    assert_int_equal(session_read("const , c = 1", 13, 0, &session, NULL), 0);
+    assert_int_equal(session_name_count(&session), 1); /* what is missing is no name */
+    session_release(&session);
 }
 
 static void too_large_a_source_is_refused(void **state)

@@ -35,6 +35,12 @@ void cell_output(int stream, const char *bytes, size_t len)
     assert_int_equal(buf_add(&output, bytes, len, NULL), 0);
 }
 
+void cell_send_artifact(const char *payload, size_t len)
+{
+    (void)payload;
+    (void)len;
+}
+
 _Noreturn void cell_finish(struct buf *ended)
 {
     (void)ended;

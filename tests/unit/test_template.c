@@ -24,8 +24,9 @@ static void make_engine(struct vial_engine *e, const char *cell_path)
 
     memset(e, 0, sizeof(*e));
     e->quick = 1;
-    e->cell_path = strdup(cell_path != NULL ? cell_path : helper_options().cell_path);
-    assert_non_null(e->cell_path);
+    e->breeds[BREED_JS].cell_path =
+        strdup(cell_path != NULL ? cell_path : helper_options().cell_path);
+    assert_non_null(e->breeds[BREED_JS].cell_path);
     e->spec_default = (struct cell_spec){.open_files_max = 32, .files_max = 8};
     e->host_pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
     assert_true(e->host_pidfd >= 0);
@@ -39,7 +40,7 @@ static void make_engine(struct vial_engine *e, const char *cell_path)
 
 static void remove_engine(struct vial_engine *e)
 {
-    free(e->cell_path);
+    free(e->breeds[BREED_JS].cell_path);
     (void)syscall(SYS_close_range, 3U, ~0U, 0); /* the copies of host_pidfd too */
 }
 
@@ -54,7 +55,7 @@ static void a_template_is_confined_and_proven(void **state)
     (void)state;
     make_engine(&e, NULL);
     memset(&report, 0, sizeof(report));
-    if (template_start(&e, 0, &t, &report, &err) < 0) {
+    if (template_start(&e, BREED_JS, 0, &t, &report, &err) < 0) {
         fail_msg("template_start: %s", err.text);
     }
     pid = t.pid;
@@ -87,7 +88,7 @@ static void programs_that_do_not_answer_as_they_should(void **state)
         make_engine(&e, programs[i]);
         before = helper_fds_count();
         err.text[0] = '\0';
-        assert_int_equal(template_start(&e, 0, &t, &report, &err), VIAL_E_CELL);
+        assert_int_equal(template_start(&e, BREED_JS, 0, &t, &report, &err), VIAL_E_CELL);
         assert_non_null(strstr(err.text, "ended while it was starting"));
         assert_true(helper_has_no_children());
         assert_int_equal(helper_fds_count(), before);
@@ -95,29 +96,50 @@ static void programs_that_do_not_answer_as_they_should(void **state)
     }
 }
 
-/* A program that says something else than a template does: here a shell script that writes to the
- * control socket what is no message. */
-static void a_program_that_talks_nonsense_is_refused(void **state)
+/* Starts a shell script as if it were the cell program, which fails: with this code. */
+static int start_script(const char *script, struct vial_error *err)
 {
     char path[] = "/tmp/vial-test-XXXXXX";
-    const char script[] = "#!/bin/sh\necho nonsense >&3\nexec /bin/sleep 100\n";
     static struct vial_engine e;
     struct template t = {.sock = -1, .pidfd = -1};
     struct layer_report report;
-    struct vial_error err = {.text = ""};
     int fd = mkstemp(path);
+    int r;
 
-    (void)state;
     assert_true(fd >= 0);
-    assert_int_equal(fd_write_all(fd, script, sizeof(script) - 1), 0);
+    assert_int_equal(fd_write_all(fd, script, strlen(script)), 0);
     assert_int_equal(fchmod(fd, 0700), 0);
     (void)close(fd);
     make_engine(&e, path);
-    assert_int_equal(template_start(&e, 0, &t, &report, &err), VIAL_E_SYS);
-    assert_int_equal(err.sys, EPROTO);
-    assert_true(helper_has_no_children()); /* the sleeping one was killed and reaped */
+    r = template_start(&e, BREED_JS, 0, &t, &report, err);
+    assert_true(helper_has_no_children()); /* whoever was left was killed and reaped */
     remove_engine(&e);
     (void)unlink(path);
+    return r;
+}
+
+/* A program that says something else than a template does: it writes to the control socket what is
+ * no message. */
+static void a_program_that_talks_nonsense_is_refused(void **state)
+{
+    struct vial_error err = {.text = ""};
+
+    (void)state;
+    assert_int_equal(
+        start_script("#!/bin/sh\necho nonsense >&3\nexec /bin/sleep 100\n", &err), VIAL_E_SYS);
+    assert_int_equal(err.sys, EPROTO);
+}
+
+/* One that ends before it has told of its copy, which waits at the other end of the socket: the
+ * host does not wait for it as long as for a machine in trouble. */
+static void a_copy_that_nobody_told_of_is_not_waited_for(void **state)
+{
+    struct vial_error err = {.text = ""};
+
+    (void)state;
+    assert_int_equal(
+        start_script("#!/bin/sh\n/bin/cat <&3 >/dev/null &\nexit 0\n", &err), VIAL_E_CELL);
+    assert_non_null(strstr(err.text, "ended while it was starting"));
 }
 
 int main(void)
@@ -126,6 +148,7 @@ int main(void)
         cmocka_unit_test(a_template_is_confined_and_proven),
         cmocka_unit_test(programs_that_do_not_answer_as_they_should),
         cmocka_unit_test(a_program_that_talks_nonsense_is_refused),
+        cmocka_unit_test(a_copy_that_nobody_told_of_is_not_waited_for),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

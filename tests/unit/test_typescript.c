@@ -203,6 +203,30 @@ static void insertions_are_reported_in_utf16_units(void **state)
     erased_release(&e);
 }
 
+/* The name of a member is written twice; what comes twice must not be the end of a line. */
+static void a_line_break_in_the_name_of_a_member_stays_one(void **state)
+{
+    static const char *const sources[] = {
+        "enum E { \"a\xe2\x80\xa8"
+        "b\" }\nlet c: D",
+        "enum E { 'a\xe2\x80\xa9"
+        "b' = 2, 'c\\\xe2\x80\xa8"
+        "d' }",
+        "enum E { \"a\\\nb\" = 2, C }\nlet c: D",
+        "enum E { \"a\\\r\nb\\\\\" = f(), C }\r\nlet c: D",
+    };
+    struct erased e;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+        assert_int_equal(erase(&e, sources[i], strlen(sources[i])), VIAL_OK);
+        assert_places(sources[i], strlen(sources[i]), &e);
+        assert_null(strstr(e.out.data, ": D"));
+        erased_release(&e);
+    }
+}
+
 static void assert_refused(const char *source, uint32_t line, const char *word)
 {
     struct erased e;
@@ -450,6 +474,7 @@ static void long_flat_sources_are_no_nesting(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_line_break_in_the_name_of_a_member_stays_one),
         cmocka_unit_test(the_samples_become_what_they_should),
         cmocka_unit_test(what_was_erased_has_no_types_left),
         cmocka_unit_test(line_ends_of_all_kinds_stay),

@@ -1,0 +1,5 @@
+# expect: status=crashed
+# The attacker wants to abort.
+import os
+
+os.abort()

@@ -1,0 +1,5 @@
+# expect: status=crashed
+# The attacker wants to end with success and without a result.
+import os
+
+os._exit(0)

@@ -1,0 +1,5 @@
+# expect: status=crashed
+# The attacker wants the interpreter to crash by its own function for that.
+import faulthandler
+
+faulthandler._read_null()

@@ -1,0 +1,5 @@
+# expect: status=exception
+# The attacker wants the runtime to follow a value for ever.
+value = {}
+value["self"] = [value]
+value
