@@ -27,21 +27,31 @@ lint: configure
 bench: all
 	@$(BUILD)/vial bench
 
+fuzz: configure
+	@tools/setup test
+	@tools/fuzz $(or $(FUZZ_SECONDS),600)
+
+soak: configure
+	@tools/setup test
+	@tools/soak
+
 install: all
 	@echo "installing from $(BUILD)/"
 	@meson install -C $(BUILD) --no-rebuild --quiet
 
 clean:
 	@echo "removing the build directories"
-	@rm -rf $(BUILD) build-asan build-mutation
+	@rm -rf $(BUILD) build-asan build-mutation build-fuzz
 
 help:
 	@echo "make          set up and build; leaves $(BUILD)/vial"
 	@echo "make run      build, then a short tour of what vial does"
-	@echo "make test     everything: checks, unit, integration, sanitizers, attacks"
+	@echo "make test     everything: checks, unit, integration, sanitizers, attacks, faults, fuzzing"
 	@echo "make lint     only the checks of the source"
+	@echo "make fuzz     every fuzz target for ten minutes, or FUZZ_SECONDS"
+	@echo "make soak     10,000 runs, 1,000 crashes and 1,000 kills, and nothing grows"
 	@echo "make bench    measure on this machine"
 	@echo "make install  install; DESTDIR is honoured, the prefix is Meson's"
 	@echo "make clean    remove what was built"
 
-.PHONY: all configure run test lint bench install clean help
+.PHONY: all configure run test lint bench fuzz soak install clean help

@@ -39,6 +39,9 @@ await fs.writeFile("note.txt", "hello");
 const entry: Entry = { name: "note.txt", hash: createHash("sha256").update(await fs.readFile("note.txt")).digest("hex") };
 export default new Map([["entry", entry], ["size", (await fs.stat("note.txt")).size as number]]);'
 
+say "Python, with tools of the host"
+show 0 run --tools examples/tools.json --input '{"ids": [1, 2]}' examples/report.py
+
 say "Output arrives while the program runs"
 show 0 run examples/countdown.js
 
