@@ -156,17 +156,17 @@ static void *go(void *user)
     return NULL;
 }
 
-/* The same by a second thread, while the first one waits. */
+/* The same by a second thread, while the first one waits: only one of them notes at a time. */
 static void by_thread(void (*attack)(uint64_t argument), uint64_t argument)
 {
     struct errand e = {.attack = attack, .argument = argument};
     pthread_t thread;
     int r = pthread_create(&thread, NULL, go, &e);
 
-    raw_note_text("a thread", r == 0 ? "ok" : strerrorname_np(r), "ok");
     while (r == 0 && __atomic_load_n(&e.done, __ATOMIC_SEQ_CST) == 0) {
         (void)syscall(SYS_futex, &e.done, FUTEX_WAIT, 0, NULL, NULL, 0);
     }
+    raw_note_text("a thread", r == 0 ? "ok" : strerrorname_np(r), "ok");
 }
 
 void raw_thread_sweep(uint64_t who)
