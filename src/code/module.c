@@ -304,7 +304,7 @@ static int settle_kind(
     enum module_kind kind, unsigned flags, const struct module_reader *r, const struct scan *scan)
 {
     if (kind != MODULE_AUTO) {
-        return kind;
+        return (int)kind;
     }
     if (r->has_statements || scan->metas.len > 0) {
         return MODULE_ES;
