@@ -27,6 +27,14 @@ lint: configure
 bench: all
 	@$(BUILD)/vial bench
 
+attacks:
+	@tools/setup test
+	@test -f build-mutation/build.ninja || { echo "configuring build-mutation/"; \
+		out=$$(meson setup build-mutation -Dmutation=true 2>&1) || { echo "$$out"; exit 1; }; }
+	@echo "building in build-mutation/"
+	@ninja --quiet -C build-mutation vial-cell-js vial-cell-python tests/attacks/attacks-harness
+	@tests/attacks/run --quiet build-mutation
+
 fuzz: configure
 	@tools/setup test
 	@tools/fuzz $(or $(FUZZ_SECONDS),600)
@@ -48,10 +56,11 @@ help:
 	@echo "make run      build, then a short tour of what vial does"
 	@echo "make test     everything: checks, unit, integration, sanitizers, attacks, faults, fuzzing"
 	@echo "make lint     only the checks of the source"
+	@echo "make attacks  only the hostile suite: N contained, N escaped, and the layers"
 	@echo "make fuzz     every fuzz target for ten minutes, or FUZZ_SECONDS"
 	@echo "make soak     10,000 runs, 1,000 crashes and 1,000 kills, and nothing grows"
 	@echo "make bench    measure on this machine"
 	@echo "make install  install; DESTDIR is honoured, the prefix is Meson's"
 	@echo "make clean    remove what was built"
 
-.PHONY: all configure run test lint bench fuzz soak install clean help
+.PHONY: all configure run test lint bench attacks fuzz soak install clean help
