@@ -698,9 +698,7 @@ void calls_serve(struct vial_run *run, uint64_t now_us)
     uint64_t count;
     int changed = 1;
 
-    /* Who makes requests adds answers without our knowledge. */
-    if (!run->calls.is_open ||
-        (run->calls.fetches == NULL && run->calls.count == 0 && run->calls.out.len == 0)) {
+    if (!run->calls.is_open || (run->calls.count == 0 && run->calls.out.len == 0)) {
         return;
     }
     (void)!read(run->wake_fd, &count, sizeof(count)); /* short counts handled */

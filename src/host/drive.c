@@ -1,6 +1,7 @@
 /* drive.c - see drive.h.
  *
- * The waiting thread sleeps on the cell's socket alone. All limits are deadlines of that sleep: the
+ * The waiting thread sleeps on the cell's socket, and on those of its requests to the network. All
+ * limits are deadlines of that sleep: the
  * wall clock; the processor time, which cannot be used up before as much time has passed on every
  * processor that the cell can have; and, where no cgroup watches memory, the next look at it. */
 #include "host/drive.h"
@@ -18,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "host/egress_net.h"
 #include "host/fetch.h"
 #include "host/meter.h"
 #include "host/result.h"
@@ -33,6 +35,7 @@ enum {
     GRACE_US =
         500 * 1000,     /* for a program that was asked to stop: a native loop may take a while */
     CPU_LOOK_US = 1000, /* the time used is not looked at more often */
+    OWN_SOCKETS = 2, /* the cell's, and the one that wakes */
     SLEEP_US_MAX = 1000 * 1000 * 1000, /* the kernel takes no endless time as a number */
 };
 
@@ -91,8 +94,10 @@ static uint64_t wall_end_us(const struct vial_run *run)
  * descriptors have something to say. */
 static int sleep_once(struct vial_run *run, uint64_t now, uint64_t until)
 {
-    struct pollfd p[2] = {{.fd = run->engine->cells[run->cell].sock, .events = POLLIN},
+    struct pollfd p[OWN_SOCKETS + EGRESS_SOCKETS_MAX] = {
+        {.fd = run->engine->cells[run->cell].sock, .events = POLLIN},
         {.fd = run->wake_fd, .events = POLLIN}};
+    size_t asked = fetches_sockets(run, p + OWN_SOCKETS, EGRESS_SOCKETS_MAX);
     uint64_t left_us = until > now ? until - now : 0;
     struct timespec left = {
         .tv_sec = (time_t)(left_us / 1000000), .tv_nsec = (long)(left_us % 1000000) * 1000};
@@ -105,10 +110,11 @@ static int sleep_once(struct vial_run *run, uint64_t now, uint64_t until)
     if (calls_wants_to_write(run)) {
         p[0].events |= POLLOUT;
     }
-    n = ppoll(p, run->wake_fd >= 0 ? 2 : 1, &left, NULL);
+    n = ppoll(p, OWN_SOCKETS + asked, &left, NULL); /* one that is not there, -1, is passed over */
     if (n > 0 && (p[1].revents & POLLIN) != 0) {          /* else the next one would not sleep */
         (void)!read(run->wake_fd, &count, sizeof(count)); /* short counts handled */
     }
+    fetches_serve(run, p + OWN_SOCKETS, n > 0 ? asked : 0, clock_now_us());
     return n > 0 && (p[0].revents & ~POLLOUT) != 0;
 }
 
@@ -136,6 +142,7 @@ static enum drive_event sleep_until_event(struct vial_run *run)
 
     for (;;) {
         until = min_u64(wall_end_us(run), calls_deadline_us(run));
+        until = min_u64(until, fetches_deadline_us(run));
         until = run->interrupted == 0 ? min_u64(until, cpu_next) : min_u64(until, now + STOP_US);
         if (run->together) {
             until = min_u64(until, run->together_until_us);

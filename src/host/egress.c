@@ -10,16 +10,15 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/sigpipe.h"
 #include "host/egress_exchange.h"
 
-enum { CONNECTIONS_MAX = 4 }; /* that one pair of handles keeps */
+enum stage { STAGE_RESOLVING, STAGE_EXCHANGING, STAGE_OVER };
 
 /* One request with all its redirects. */
-struct flight {
-    const struct egress_job *job;
+struct egress {
+    struct egress_job job;
     struct egress_report *report;
-    struct egress_handles *handles;
+    enum stage stage;
     uint64_t until_us;
     uint32_t ms_max;
     struct net_url url;
@@ -27,54 +26,15 @@ struct flight {
     int method;
     int has_body;     /* it is still sent along */
     int is_elsewhere; /* a redirect led to another origin: the program's credentials stay behind */
+    int is_again;     /* on a new connection, because a kept one led elsewhere */
     const struct net_rule *rule;
     struct net_address addresses[EGRESS_ADDRESSES_MAX];
     size_t addresses_count;
     struct buf target; /* the URL with a secret in its query, as the case may be */
     struct curl_slist *headers;
     struct redact *redact; /* NULL: there is no secret in it */
+    struct egress_exchange x;
 };
-
-/* ---- handles ---- */
-
-int egress_handles_new(struct egress_handles **ret, struct vial_error *err)
-{
-    const struct libcurl *lib = NULL;
-    struct egress_handles *h;
-    int r = libcurl_get(&lib, err);
-
-    if (r < 0) {
-        return r;
-    }
-    h = calloc(1, sizeof(*h));
-    if (h == NULL) {
-        return vial__fail(err, VIAL_E_NOMEM, "no memory for a request");
-    }
-    h->lib = lib;
-    h->multi = lib->multi_init();
-    h->easy = lib->easy_init();
-    if (h->multi == NULL || h->easy == NULL ||
-        lib->multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS_MAX) != CURLM_OK) {
-        egress_handles_free(h);
-        return vial__fail(err, VIAL_E_NOMEM, "libcurl has no memory for a request");
-    }
-    *ret = h;
-    return VIAL_OK;
-}
-
-void egress_handles_free(struct egress_handles *h)
-{
-    if (h == NULL) {
-        return;
-    }
-    if (h->easy != NULL) {
-        h->lib->easy_cleanup(h->easy);
-    }
-    if (h->multi != NULL) {
-        (void)h->lib->multi_cleanup(h->multi);
-    }
-    free(h);
-}
 
 /* ---- reports ---- */
 
@@ -113,7 +73,7 @@ void egress_report_fail(struct egress_report *report, uint32_t status, const cha
 #define LIMIT(f, code, ...)                                                                        \
     (egress_report_fail((f)->report, VIAL_CALL_LIMIT, "LimitError", code, __VA_ARGS__), -1)
 
-static int fail_late(struct flight *f)
+static int fail_late(struct egress *f)
 {
     egress_report_fail(f->report, VIAL_CALL_TIMEOUT, "TimeoutError", "timeout",
         "%s did not answer to the end within %u ms; the limit is --request-ms (request_ms_max)",
@@ -121,16 +81,14 @@ static int fail_late(struct flight *f)
     return -1;
 }
 
-static int fail_cancelled(struct flight *f)
+static const struct libcurl *lib_of(const struct egress *f)
 {
-    egress_report_fail(
-        f->report, VIAL_CALL_CANCELLED, "AbortError", "abort", "the request was cancelled");
-    return -1;
+    return egress_net_lib(f->job.net);
 }
 
 /* ---- judgement ---- */
 
-static int set_url(struct flight *f, const char *text, size_t len)
+static int set_url(struct egress *f, const char *text, size_t len)
 {
     const char *why;
     struct net_url url;
@@ -149,9 +107,9 @@ static int set_url(struct flight *f, const char *text, size_t len)
                : FAIL(f, "memory", "the host has no memory for the request");
 }
 
-static int judge(struct flight *f)
+static int judge(struct egress *f)
 {
-    struct net_verdict verdict = net_policy_judge(f->job->policy, &f->url, f->method);
+    struct net_verdict verdict = net_policy_judge(f->job.policy, &f->url, f->method);
     const char *method = net_method_name(f->method);
 
     f->rule = verdict.rule;
@@ -174,38 +132,36 @@ static int judge(struct flight *f)
     }
 }
 
-/* Finds the addresses of the host, of which every single one must be allowed: one that is not says
- * that the name is not to be trusted. */
-static int resolve(struct flight *f)
+/* Finds the addresses of the host; 1: they are not known yet. */
+static int resolve(struct egress *f)
 {
-    enum egress_resolved r = EGRESS_RESOLVED;
-    char text[NET_ADDRESS_TEXT_BYTES];
-    const char *why;
-    size_t i;
-
     if (f->url.host_kind == NET_HOST_ADDRESS) {
         f->addresses[0] = f->url.address;
         f->addresses_count = 1;
-    } else {
-        r = egress_resolve(
-            f->url.host, f->until_us, f->job->cancelled, f->addresses, &f->addresses_count);
+        return 0;
     }
-    switch (r) {
+    switch (egress_net_resolve(f->job.net, f->url.host, f->addresses, &f->addresses_count)) {
     case EGRESS_UNKNOWN:
         return FAIL(f, "name", "there is no host %s: its name was not found", f->url.host);
-    case EGRESS_LATE:
-        return fail_late(f);
-    case EGRESS_CANCELLED:
-        return fail_cancelled(f);
     case EGRESS_CROWDED:
         return FAIL(f, "busy", "too many names are being looked up; try again later");
+    case EGRESS_PENDING:
+        return 1;
     case EGRESS_RESOLVED:
         break;
     }
+    return 0;
+}
+
+/* Every single address must be allowed: one that is not says that the name is not to be trusted. */
+static int judge_addresses(struct egress *f)
+{
+    const char *why;
+    size_t i;
+
     for (i = 0; i < f->addresses_count; i++) {
         why = net_rule_judge_address(f->rule, &f->addresses[i]);
         if (why != NULL) {
-            net_address_text(&f->addresses[i], text);
             return DENY(f, net_code_name(NET_BAD_ADDRESS),
                 "%s leads to %s; only public addresses may be reached, and those that the rule %s "
                 "names",
@@ -218,25 +174,25 @@ static int resolve(struct flight *f)
 /* ---- what is sent ---- */
 
 /* Headers have secrets in them, which shall not stay in freed memory. */
-static void headers_free(struct flight *f)
+static void headers_free(struct egress *f)
 {
     struct curl_slist *p;
 
     for (p = f->headers; p != NULL; p = p->next) {
         explicit_bzero(p->data, strlen(p->data));
     }
-    f->handles->lib->slist_free_all(f->headers);
+    lib_of(f)->slist_free_all(f->headers);
     f->headers = NULL;
 }
 
-static int no_memory(struct flight *f)
+static int no_memory(struct egress *f)
 {
     return FAIL(f, "memory", "the host has no memory for the request");
 }
 
 /* A value may be a secret, so nothing of the line stays. */
 static int headers_add(
-    struct flight *f, const char *name, const char *before, const char *value, size_t len)
+    struct egress *f, const char *name, const char *before, const char *value, size_t len)
 {
     struct curl_slist *longer = NULL;
     struct buf line;
@@ -248,7 +204,7 @@ static int headers_add(
         buf_add_text(&line, len > 0 ? ": " : ";", NULL) == 0 &&
         buf_add_text(&line, before, NULL) == 0 &&
         (len == 0 || buf_add(&line, value, len, NULL) == 0)) {
-        longer = f->handles->lib->slist_append(f->headers, line.data);
+        longer = lib_of(f)->slist_append(f->headers, line.data);
     }
     buf_wipe(&line);
     if (longer == NULL) {
@@ -265,7 +221,7 @@ static int is_credential(const char *name)
 }
 
 /* What describes a body that a redirect has dropped, and what the host sees to. */
-static int is_left_out(const struct flight *f, const char *name)
+static int is_left_out(const struct egress *f, const char *name)
 {
     return strcasecmp(name, "Accept-Encoding") == 0 ||
            (!f->has_body && strncasecmp(name, "Content-", 8) == 0) ||
@@ -274,16 +230,19 @@ static int is_left_out(const struct flight *f, const char *name)
            (f->rule->inject == NET_INJECT_HEADER && strcasecmp(name, f->rule->inject_field) == 0);
 }
 
-static int add_headers(struct flight *f)
+static int add_headers(struct egress *f)
 {
-    const struct egress_ask *ask = f->job->ask;
+    const struct egress_ask *ask = f->job.ask;
     char agent[64];
     size_t i;
     int r;
 
     (void)snprintf(agent, sizeof(agent), "vial/%s", vial_version());
-    f->headers = f->handles->lib->slist_append(NULL, "Expect:"); /* no waiting for a "go on" */
+    f->headers = lib_of(f)->slist_append(NULL, "Expect:"); /* no waiting for a "go on" */
     r = f->headers != NULL ? 0 : no_memory(f);
+    r = r < 0 ? r
+              : headers_add(f, "Accept-Encoding", "", EGRESS_ACCEPT_ENCODING,
+                    strlen(EGRESS_ACCEPT_ENCODING));
     if (r == 0 && egress_ask_header(ask, "User-Agent") == NULL) {
         r = headers_add(f, "User-Agent", "", agent, strlen(agent));
     }
@@ -297,7 +256,7 @@ static int add_headers(struct flight *f)
 }
 
 /* The query of the program, without a part that has the secret's name, and then the secret. */
-static int add_query(struct flight *f, const char *secret, size_t len)
+static int add_query(struct egress *f, const char *secret, size_t len)
 {
     static const char digits[] = "0123456789ABCDEF";
     const char *key = f->rule->inject_field;
@@ -332,7 +291,7 @@ static int add_query(struct flight *f, const char *secret, size_t len)
 }
 
 /* Puts the secret where the rule wants it, and sees to it that it does not come back. */
-static int inject(struct flight *f, const struct buf *secret)
+static int inject(struct egress *f, const struct buf *secret)
 {
     const struct redact_secret kept = {
         .name = f->rule->secret, .bytes = secret->data, .len = secret->len};
@@ -354,7 +313,7 @@ static int inject(struct flight *f, const struct buf *secret)
 }
 
 /* Target and headers, with the secret of the rule. */
-static int prepare(struct flight *f)
+static int prepare(struct egress *f)
 {
     struct vial_error err = {.code = 0};
     struct buf secret;
@@ -364,7 +323,7 @@ static int prepare(struct flight *f)
     r = add_headers(f);
     if (r == 0 && f->rule->inject != NET_INJECT_NOTHING) {
         buf_init(&secret, VIAL_SECRET_BYTES_MAX);
-        r = f->job->secret(f->job->secret_user, f->rule->secret, &secret, &err) < 0
+        r = f->job.secret(f->job.secret_user, f->rule->secret, &secret, &err) < 0
                 ? FAIL(f, "secret", "the rule %s needs a secret: %s", f->rule->name, err.text)
                 : inject(f, &secret);
         buf_wipe(&secret);
@@ -377,66 +336,66 @@ static int prepare(struct flight *f)
 
 /* ---- how it went ---- */
 
-static int explain_code(struct flight *f, const struct egress_exchange *x)
+static int explain_code(struct egress *f, const struct egress_exchange *x)
 {
-    const struct vial_limits *limits = f->job->limits;
+    const struct vial_limits *limits = f->job.limits;
     const char *host = f->url.host;
     long sys = 0;
 
-    (void)f->handles->lib->easy_getinfo(f->handles->easy, CURLINFO_OS_ERRNO, &sys);
-    if (x->code == CURLE_COULDNT_CONNECT) {
+    (void)lib_of(f)->easy_getinfo(x->easy, CURLINFO_OS_ERRNO, &sys);
+    if (x->end.code == CURLE_COULDNT_CONNECT) {
         return FAIL(f, "connect", "%s cannot be reached%s", host,
             sys == ECONNREFUSED ? ": it refused the connection" : "");
     }
-    if (x->code == CURLE_PEER_FAILED_VERIFICATION) {
+    if (x->end.code == CURLE_PEER_FAILED_VERIFICATION) {
         return FAIL(f, "certificate", "the certificate of %s is not to be trusted", host);
     }
-    if (x->code == CURLE_SSL_CONNECT_ERROR) {
+    if (x->end.code == CURLE_SSL_CONNECT_ERROR) {
         return FAIL(f, "tls", "%s and the host could not agree on TLS", host);
     }
-    if (x->code == CURLE_OPERATION_TIMEDOUT) {
+    if (x->end.code == CURLE_OPERATION_TIMEDOUT) {
         return fail_late(f);
     }
-    if (x->code == CURLE_FILESIZE_EXCEEDED) {
+    if (x->end.code == CURLE_FILESIZE_EXCEEDED) {
         return LIMIT(f, "response_bytes_max",
             "the answer of %s is longer than %llu bytes; raise it with --response-bytes "
             "(response_bytes_max)",
             host, (unsigned long long)limits->response_bytes_max);
     }
-    if (x->code == CURLE_PARTIAL_FILE || x->code == CURLE_RECV_ERROR ||
-        x->code == CURLE_SEND_ERROR) {
+    if (x->end.code == CURLE_PARTIAL_FILE || x->end.code == CURLE_RECV_ERROR ||
+        x->end.code == CURLE_SEND_ERROR) {
         return FAIL(f, "broken", "the connection to %s broke in the middle", host);
     }
-    if (x->code == CURLE_GOT_NOTHING || x->code == CURLE_ABORTED_BY_CALLBACK ||
-        x->code == CURLE_SEND_FAIL_REWIND) {
+    if (x->end.code == CURLE_GOT_NOTHING || x->end.code == CURLE_ABORTED_BY_CALLBACK ||
+        x->end.code == CURLE_SEND_FAIL_REWIND) {
         return FAIL(f, "broken", "%s closed the connection without an answer", host);
     }
     /* libcurl 7.88 says so of a single header of more than 100 KiB. */
-    if (x->code == CURLE_OUT_OF_MEMORY && !x->head_is_whole) {
+    if (x->end.code == CURLE_OUT_OF_MEMORY && !x->head_is_whole) {
         return FAIL(f, "headers", "%s sent headers that are too long", host);
     }
-    if (x->code == CURLE_BAD_CONTENT_ENCODING) {
+    if (x->end.code == CURLE_BAD_CONTENT_ENCODING) {
         return FAIL(f, "encoding", "the answer of %s is not encoded as it says", host);
     }
     return FAIL(f, "protocol", "what %s sent is not HTTP as it should be", host);
 }
 
-static int explain(struct flight *f, const struct egress_exchange *x)
+static int explain(struct egress *f, const struct egress_exchange *x)
 {
-    const struct vial_limits *limits = f->job->limits;
+    const struct vial_limits *limits = f->job.limits;
     const char *host = f->url.host;
 
     switch (x->stop) {
     case EGRESS_STOP_LATE:
         return fail_late(f);
-    case EGRESS_STOP_CANCELLED:
-        return fail_cancelled(f);
     case EGRESS_STOP_HEAD:
         return LIMIT(f, "headers", "%s sent more than %d bytes or %d lines of headers", host,
             EGRESS_ANSWER_HEAD_BYTES_MAX, EGRESS_ANSWER_HEADERS_MAX);
     case EGRESS_STOP_ENCODING:
         return FAIL(
             f, "encoding", "%s sent its answer in an encoding that was not asked for", host);
+    case EGRESS_STOP_CODING:
+        return FAIL(f, "encoding", "the answer of %s is not encoded as it says", host);
     case EGRESS_STOP_LARGE:
         return LIMIT(f, "response_bytes_max",
             "the answer of %s is longer than %llu bytes; raise it with --response-bytes "
@@ -455,7 +414,7 @@ static int explain(struct flight *f, const struct egress_exchange *x)
     case EGRESS_STOP_NOT:
         break;
     }
-    if (x->code == CURLE_OK && x->status >= 200) {
+    if (x->end.code == CURLE_OK && x->status >= 200) {
         return 0;
     }
     /* The rest of a redirect's body is nobody's business. */
@@ -478,9 +437,9 @@ static int has_secret(const struct redact *redact, const struct buf *text)
 }
 
 /* Where it goes on, or 1 when it does not. */
-static int follow(struct flight *f, const struct egress_exchange *x)
+static int follow(struct egress *f, const struct egress_exchange *x)
 {
-    const struct vial_limits *limits = f->job->limits;
+    const struct vial_limits *limits = f->job.limits;
     struct net_url before = f->url;
     int r;
 
@@ -491,12 +450,12 @@ static int follow(struct flight *f, const struct egress_exchange *x)
         return DENY(f, "secret", "%s redirects to a URL with the secret %s in it", f->url.host,
             f->rule->secret);
     }
-    if (f->job->ask->redirect == EGRESS_ERROR || f->report->redirects >= limits->redirects_max) {
+    if (f->job.ask->redirect == EGRESS_ERROR || f->report->redirects >= limits->redirects_max) {
         return LIMIT(f, "redirect",
             "%s redirects to %.*s, and this request may follow %u redirects; ask for that URL, or "
             "raise --redirects (redirects_max)",
             f->url.host, (int)strcspn(x->redirect.data, "?#"), x->redirect.data,
-            f->job->ask->redirect == EGRESS_ERROR ? 0 : limits->redirects_max);
+            f->job.ask->redirect == EGRESS_ERROR ? 0 : limits->redirects_max);
     }
     f->report->redirects++;
     f->has_url = 0; /* before is released here */
@@ -515,78 +474,191 @@ static int follow(struct flight *f, const struct egress_exchange *x)
 
 /* ---- the whole ---- */
 
-/* One judgement, one exchange. 0: on to where f points now; 1: done; negative: failed, and said. */
-static int hop(struct flight *f)
+/* What one hop has used, with the secrets in it. */
+static void hop_release(struct egress *f)
 {
-    const struct egress_events *events = f->job->events;
-    struct egress_exchange x = {.job = f->job,
-        .handles = f->handles,
-        .url = &f->url,
-        .method = f->method,
-        .addresses = f->addresses,
-        .until_us = f->until_us,
-        .follows = f->job->ask->redirect != EGRESS_MANUAL,
-        .redirects = f->report->redirects};
-    struct vial_error err = {.code = 0};
+    egress_exchange_release(&f->x);
+    headers_free(f);
+    redact_free(f->redact);
+    f->redact = NULL;
+    if (f->target.data != NULL) {
+        explicit_bzero(f->target.data, f->target.capacity);
+    }
+}
+
+/* Is it allowed at all? */
+static int hop_judge(struct egress *f)
+{
+    const struct egress_events *events = f->job.events;
     int r = judge(f);
 
     if (r == 0 && !events->count(events->user)) {
         r = LIMIT(f, "requests_max",
             "a run may make %u requests to the network; raise it with --requests (requests_max)",
-            f->job->limits->requests_max);
+            f->job.limits->requests_max);
     }
-    r = r < 0 ? r : resolve(f);
-    r = r < 0 ? r : prepare(f);
-    if (r == 0) {
-        x.addresses_count = f->addresses_count;
-        x.target = f->target.data;
-        x.headers = f->headers;
-        x.redact = f->redact;
-        x.body = f->has_body ? f->job->body : "";
-        x.body_len = f->has_body ? f->job->body_len : 0;
-        r = egress_exchange(&x, &err);
-        r = r < 0 ? FAIL(f, "host", "%s", err.text) : explain(f, &x);
-        f->report->bytes_up += x.bytes_up;
-        f->report->bytes_down += x.bytes_down;
-        f->report->bytes_decoded = x.bytes_decoded;
-        f->report->http = x.status > 0 ? (uint32_t)x.status : 0;
-        r = r < 0 ? r : follow(f, &x);
-        egress_exchange_release(&x);
-    }
-    headers_free(f);
-    redact_free(f->redact);
-    f->redact = NULL;
-    if (f->target.data != NULL) { /* may have a secret in it */
-        explicit_bzero(f->target.data, f->target.capacity);
-    }
+    f->stage = STAGE_RESOLVING;
+    f->is_again = 0;
     return r;
 }
 
-void egress_run(
-    const struct egress_job *job, struct egress_handles *handles, struct egress_report *report)
+static int hop_send(struct egress *f)
 {
-    struct flight f = {.job = job,
-        .report = report,
-        .handles = handles,
-        .method = job->ask->method,
-        .has_body = 1};
-    struct sigpipe held;
+    struct vial_error err = {.code = 0};
+    int r = judge_addresses(f);
+
+    r = r < 0 ? r : prepare(f);
+    if (r < 0) {
+        return r;
+    }
+    f->x = (struct egress_exchange){.job = &f->job,
+        .url = &f->url,
+        .method = f->method,
+        .has_body = f->has_body && f->job.body_len > 0,
+        .addresses = f->addresses,
+        .addresses_count = f->addresses_count,
+        .until_us = f->until_us,
+        .follows = f->job.ask->redirect != EGRESS_MANUAL,
+        .redirects = f->report->redirects,
+        .target = f->target.data,
+        .headers = f->headers,
+        .redact = f->redact,
+        .is_fresh = f->is_again};
+    f->stage = STAGE_EXCHANGING;
+    return egress_exchange_begin(&f->x, &err) < 0 ? FAIL(f, "host", "%s", err.text) : 0;
+}
+
+static void note_exchange(struct egress *f)
+{
+    f->report->bytes_up += f->x.bytes_up;
+    f->report->bytes_down += f->x.bytes_down;
+    f->report->bytes_decoded = f->x.bytes_decoded;
+    f->report->http = f->x.status > 0 ? (uint32_t)f->x.status : 0;
+}
+
+/* The exchange is over. 0: on to where f points now; 1: done; negative: failed, and said. */
+static int hop_end(struct egress *f)
+{
+    const struct egress_exchange *x = &f->x;
     int r;
 
-    f.ms_max = job->limits->request_ms_max;
-    if (job->ask->timeout_ms != 0 && job->ask->timeout_ms < f.ms_max) {
-        f.ms_max = job->ask->timeout_ms;
+    if (x->stop == EGRESS_STOP_ADDRESS && x->is_kept && !f->is_again) {
+        hop_release(f);
+        f->is_again = 1;
+        f->stage = STAGE_RESOLVING;
+        return 0;
     }
-    f.until_us = clock_now_us() + f.ms_max * 1000ULL;
-    buf_init(&f.target, (size_t)4 * (NET_URL_BYTES_MAX + VIAL_SECRET_BYTES_MAX));
-    sigpipe_hold(&held); /* TLS libraries write without asking for EPIPE instead */
-    r = set_url(&f, job->ask->url, strlen(job->ask->url));
-    while (r == 0) {
-        r = hop(&f);
+    r = explain(f, x);
+    note_exchange(f);
+    r = r < 0 ? r : follow(f, x);
+    hop_release(f);
+    return r == 0 ? hop_judge(f) : r;
+}
+
+/* 0: it goes on; 1: it waits; 2: done; negative: failed, and said. */
+static int go_on(struct egress *f, uint64_t now_us)
+{
+    int r;
+
+    if (f->stage == STAGE_RESOLVING) {
+        r = now_us >= f->until_us ? fail_late(f) : resolve(f);
+        return r == 0 ? hop_send(f) : r;
     }
-    sigpipe_release(&held);
-    buf_wipe(&f.target);
-    if (f.has_url) {
-        net_url_release(&f.url);
+    if (!egress_exchange_step(&f->x, now_us)) {
+        return 1;
     }
+    r = hop_end(f);
+    return r > 0 ? 2 : r;
+}
+
+int egress_step(struct egress *f, uint64_t now_us)
+{
+    int r = 0;
+
+    while (f->stage != STAGE_OVER && r == 0) {
+        r = go_on(f, now_us);
+        if (r == 0 && f->stage == STAGE_EXCHANGING) { /* it goes on at once, as far as it can */
+            egress_net_turn(f->job.net, NULL, 0);
+        }
+    }
+    if (r == 2 || r < 0) {
+        hop_release(f);
+        f->stage = STAGE_OVER;
+    }
+    return f->stage == STAGE_OVER;
+}
+
+struct egress *egress_new(const struct egress_job *job, struct egress_report *report)
+{
+    struct egress *f = calloc(1, sizeof(*f));
+
+    if (f == NULL) {
+        return NULL;
+    }
+    f->job = *job;
+    f->report = report;
+    f->x.job = &f->job;
+    f->method = job->ask->method;
+    f->has_body = 1;
+    f->ms_max = job->limits->request_ms_max;
+    if (job->ask->timeout_ms != 0 && job->ask->timeout_ms < f->ms_max) {
+        f->ms_max = job->ask->timeout_ms;
+    }
+    f->until_us = clock_now_us() + f->ms_max * 1000ULL;
+    buf_init(&f->target, (size_t)4 * (NET_URL_BYTES_MAX + VIAL_SECRET_BYTES_MAX));
+    if (set_url(f, job->ask->url, strlen(job->ask->url)) < 0 || hop_judge(f) < 0) {
+        f->stage = STAGE_OVER;
+    }
+    return f;
+}
+
+uint64_t egress_deadline_us(const struct egress *f)
+{
+    return f->until_us;
+}
+
+void egress_go_on(struct egress *f)
+{
+    if (f->stage == STAGE_EXCHANGING) {
+        egress_exchange_go_on(&f->x);
+    }
+}
+
+int egress_has_head(const struct egress *f)
+{
+    return f->stage == STAGE_EXCHANGING && f->x.head_is_whole && !f->x.head_is_told &&
+           !f->x.is_redirect;
+}
+
+void egress_hurry(struct egress *f)
+{
+    if (f->stage == STAGE_EXCHANGING) {
+        egress_exchange_hurry(&f->x);
+    }
+}
+
+void egress_cancel(struct egress *f, const char *why)
+{
+    if (f->stage == STAGE_OVER) {
+        return;
+    }
+    if (f->stage == STAGE_EXCHANGING) {
+        note_exchange(f);
+    }
+    hop_release(f);
+    f->stage = STAGE_OVER;
+    egress_report_fail(f->report, VIAL_CALL_CANCELLED, "AbortError", "abort", "%s", why);
+}
+
+void egress_free(struct egress *f)
+{
+    if (f == NULL) {
+        return;
+    }
+    hop_release(f);
+    buf_wipe(&f->target);
+    if (f->has_url) {
+        net_url_release(&f->url);
+    }
+    free(f);
 }

@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 #include "host/egress_ask.h"
-#include "host/libcurl.h"
+#include "host/egress_net.h"
 #include "policy/net_rules.h"
 #include "vial.h"
 
@@ -22,33 +22,22 @@ enum {
     EGRESS_ANSWER_HEADERS_MAX = 1000,
 };
 
-/* A pair of libcurl's handles, which keeps connections. Only one request uses it at a time. */
-struct egress_handles {
-    struct egress_handles *next;
-    const struct libcurl *lib;
-    CURLM *multi;
-    CURL *easy;
-};
-
-VIAL_NODISCARD int egress_handles_new(struct egress_handles **ret, struct vial_error *err);
-void egress_handles_free(struct egress_handles *handles);
-
-/* What happens, told in the thread of the request. */
+/* What happens, told in the turns of the run's thread. */
 struct egress_events {
     void *user;
     /* May one more request be made? 0: no. */
     int (*count)(void *user);
     /* The answer begins: its head as JSON. Once, and not for redirects that are followed. */
     void (*head)(void *user, const char *json, size_t len);
-    /* A piece of the body. Waits until there is room for it, at most until that time or until the
-     * request is cancelled; 0, or -1 when it was not taken. */
-    int (*body)(void *user, const char *bytes, size_t len, uint64_t until_us);
-    /* All that came at once was told; idle: and nothing more comes soon. */
-    void (*turn)(void *user, int idle);
+    /* Is there room for a piece of the body? When there is again, egress_go_on is called. */
+    int (*has_room)(void *user);
+    /* A piece of the body; 0, or -1 without memory. */
+    int (*body)(void *user, const char *bytes, size_t len);
 };
 
-/* Everything is borrowed. */
+/* Everything is borrowed, until the request is freed. */
 struct egress_job {
+    struct egress_net *net;
     const struct net_policy *policy;
     const struct vial_limits *limits;
     /* Adds the value of a secret to *ret; host/secrets.h. */
@@ -57,7 +46,6 @@ struct egress_job {
     const struct egress_ask *ask;
     const char *body;
     size_t body_len;
-    const int *cancelled; /* atomic; who sets it wakes the multi handle */
     const struct egress_events *events;
 };
 
@@ -80,8 +68,27 @@ void egress_report_release(struct egress_report *report);
 __attribute__((format(printf, 5, 6))) void egress_report_fail(struct egress_report *report,
     uint32_t status, const char *name, const char *code, const char *format, ...);
 
-/* Makes the request and stays until the last byte of its answer came, or it has failed. */
-void egress_run(
-    const struct egress_job *job, struct egress_handles *handles, struct egress_report *report);
+struct egress;
+
+/* Begins a request. NULL without memory. report must live as long as it does. */
+struct egress *egress_new(const struct egress_job *job, struct egress_report *report);
+
+/* After each turn of the network, and when its time has come: 1 when it is over, and report says
+ * how; else 0. */
+int egress_step(struct egress *e, uint64_t now_us);
+uint64_t egress_deadline_us(const struct egress *e);
+
+/* There is room for more of the body. */
+void egress_go_on(struct egress *e);
+
+/* Is there an answer whose head was not told yet? */
+int egress_has_head(const struct egress *e);
+
+/* Nothing has come for a while: what there is of an answer is told. */
+void egress_hurry(struct egress *e);
+
+/* Ends it if it is not over, at once: the report says that it was cancelled, and why. */
+void egress_cancel(struct egress *e, const char *why);
+void egress_free(struct egress *e);
 
 #endif

@@ -15,23 +15,13 @@
 #include "host/egress_head.h"
 
 enum {
-    SOON_MS = 2,                     /* what comes within this time is told together */
-    TICK_MS = 250,                   /* deadlines apart, there is a wake-up for everything */
     REDIRECT_BODY_BYTES_MAX = 65536, /* that is read and forgotten to keep the connection */
+    DECODE_BYTES = 32 * 1024,        /* that are decoded at once */
 };
 
-/* Is it over before its end? */
-static int is_over(struct egress_exchange *x)
+static const struct libcurl *lib_of(const struct egress_exchange *x)
 {
-    if (x->stop != EGRESS_STOP_NOT) {
-        return 1;
-    }
-    if (__atomic_load_n(x->job->cancelled, __ATOMIC_ACQUIRE) != 0) {
-        x->stop = EGRESS_STOP_CANCELLED;
-    } else if (clock_now_us() >= x->until_us) {
-        x->stop = EGRESS_STOP_LATE;
-    }
-    return x->stop != EGRESS_STOP_NOT;
+    return egress_net_lib(x->job->net);
 }
 
 /* ---- where the connection goes ---- */
@@ -86,6 +76,7 @@ static int on_request(
 {
     struct egress_exchange *x = user;
     struct net_address address;
+    long connects = 1;
 
     (void)our_address;
     (void)our_port;
@@ -93,11 +84,15 @@ static int on_request(
         net_address_parse(their_address, strlen(their_address), &address) < 0 ||
         !may_go_to(x, &address)) {
         x->stop = EGRESS_STOP_ADDRESS;
+        /* A name may have new addresses since the connection was made. */
+        x->is_kept = lib_of(x)->easy_getinfo(x->easy, CURLINFO_NUM_CONNECTS, &connects) ==
+                         CURLE_OK &&
+                     connects == 0;
         return CURL_PREREQFUNC_ABORT;
     }
     x->requests_count++;
     return x->requests_count == 1 || x->method == NET_GET || x->method == NET_HEAD ||
-                   x->method == NET_OPTIONS || (x->sent == 0 && x->body_len > 0)
+                   x->method == NET_OPTIONS || (x->sent == 0 && x->has_body)
                ? CURL_PREREQFUNC_OK
                : CURL_PREREQFUNC_ABORT;
 }
@@ -107,11 +102,11 @@ static int on_request(
 static size_t on_send(char *bytes, size_t size, size_t count, void *user)
 {
     struct egress_exchange *x = user;
-    size_t n = x->body_len - x->sent;
+    size_t n = x->job->body_len - x->sent;
 
     n = n < size * count ? n : size * count;
     if (n > 0) {
-        memcpy(bytes, x->body + x->sent, n);
+        memcpy(bytes, x->job->body + x->sent, n);
     }
     x->sent += n;
     return n;
@@ -144,7 +139,7 @@ static size_t on_head(char *line, size_t size, size_t count, void *user)
     }
     x->head_bytes += len;
     if (!x->head_is_whole) { /* what comes behind the body is not for anybody */
-        (void)x->handles->lib->easy_getinfo(x->handles->easy, CURLINFO_RESPONSE_CODE, &x->status);
+        (void)lib_of(x)->easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &x->status);
         if (egress_head_line(x, line, len) < 0) {
             return 0;
         }
@@ -174,17 +169,93 @@ static int tell_head(struct egress_exchange *x)
     return r;
 }
 
-/* Gives a piece of the body on. The thread is this request's alone, so it waits here for room: a
- * transfer that is paused would go on decoding into memory of libcurl's. */
+/* Gives a piece of the body on. */
 static int pass_on(struct egress_exchange *x, const char *bytes, size_t len)
 {
     const struct egress_events *events = x->job->events;
 
-    if (len > 0 && events->body(events->user, bytes, len, x->until_us) < 0) {
-        (void)is_over(x);
+    if (len > x->job->limits->decoded_bytes_max - x->bytes_decoded) {
+        x->stop = EGRESS_STOP_DECODED;
+        return -1;
+    }
+    x->bytes_decoded += len;
+    if (x->clean != NULL) {
+        buf_clear(&x->plain);
+        if (redact_feed(x->clean, bytes, len, &x->plain, NULL) < 0) {
+            x->stop = EGRESS_STOP_MEMORY;
+            return -1;
+        }
+        bytes = x->plain.data;
+        len = x->plain.len;
+    }
+    if (len > 0 && events->body(events->user, bytes, len) < 0) {
+        x->stop = EGRESS_STOP_MEMORY;
         return -1;
     }
     return 0;
+}
+
+static int has_room(const struct egress_exchange *x)
+{
+    return x->job->events->has_room(x->job->events->user);
+}
+
+/* Decodes what came as far as there is room, and keeps the rest. */
+static int decode(struct egress_exchange *x, const char *bytes, size_t len)
+{
+    char out[DECODE_BYTES];
+    long n = 0;
+
+    while ((len > 0 || egress_decoder_has_more(x->decoder)) && has_room(x)) {
+        n = egress_decode(x->decoder, &bytes, &len, out, sizeof(out));
+        if (n < 0) {
+            x->stop = EGRESS_STOP_CODING;
+            return -1;
+        }
+        if (pass_on(x, out, (size_t)n) < 0) {
+            return -1;
+        }
+    }
+    if (len > 0 && buf_add(&x->raw, bytes, len, NULL) < 0) {
+        x->stop = EGRESS_STOP_MEMORY;
+        return -1;
+    }
+    return 0;
+}
+
+/* Is something decoded, or to be, that there was no room for? */
+static int is_behind(const struct egress_exchange *x)
+{
+    return x->raw.len > 0 || (x->decoder != NULL && egress_decoder_has_more(x->decoder));
+}
+
+/* Goes on with what was kept. */
+static int catch_up(struct egress_exchange *x)
+{
+    struct buf kept = x->raw;
+    int r;
+
+    if (!is_behind(x)) {
+        return 0;
+    }
+    buf_init(&x->raw, kept.max);
+    r = decode(x, kept.data, kept.len);
+    buf_release(&kept);
+    return r;
+}
+
+static int set_decoder(struct egress_exchange *x)
+{
+    if (x->coding == EGRESS_PLAIN || x->decoder != NULL) {
+        return 0;
+    }
+    if (x->coding == EGRESS_CODING_OTHER) {
+        x->stop = EGRESS_STOP_ENCODING;
+        return -1;
+    }
+    x->decoder = egress_decoder_new(x->coding);
+    x->stop = x->decoder == NULL ? EGRESS_STOP_MEMORY : x->stop;
+    return x->decoder == NULL ? -1 : 0;
 }
 
 static size_t on_body(char *bytes, size_t size, size_t count, void *user)
@@ -200,21 +271,15 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *user)
     if (!x->head_is_whole) { /* another protocol, after status 101 */
         return 0;
     }
-    if (n > x->job->limits->decoded_bytes_max - x->bytes_decoded) {
-        x->stop = EGRESS_STOP_DECODED;
+    if (is_behind(x) || !has_room(x)) {
+        x->is_held = 1;
+        return CURL_WRITEFUNC_PAUSE;
+    }
+    if (set_decoder(x) < 0 || tell_head(x) < 0) {
         return 0;
     }
-    x->bytes_decoded += n;
-    if (tell_head(x) < 0) {
-        return 0;
-    }
-    if (x->clean == NULL) {
-        return pass_on(x, bytes, n) < 0 ? 0 : n;
-    }
-    buf_clear(&x->plain);
-    r = redact_feed(x->clean, bytes, n, &x->plain, NULL);
-    x->stop = r < 0 ? EGRESS_STOP_MEMORY : x->stop;
-    return r < 0 || pass_on(x, x->plain.data, x->plain.len) < 0 ? 0 : n;
+    r = x->decoder != NULL ? decode(x, bytes, n) : pass_on(x, bytes, n);
+    return r < 0 ? 0 : n;
 }
 
 static int on_progress(
@@ -238,10 +303,10 @@ static int on_progress(
 #define SET(option, value) bad |= lib->easy_setopt(easy, option, value) != CURLE_OK
 
 /* What keeps it on its way. */
-static int set_guards(struct egress_exchange *x, struct curl_slist *resolved)
+static int set_guards(struct egress_exchange *x)
 {
-    const struct libcurl *lib = x->handles->lib;
-    CURL *easy = x->handles->easy;
+    const struct libcurl *lib = lib_of(x);
+    CURL *easy = x->easy;
     int bad = 0;
 
     SET(CURLOPT_PROTOCOLS_STR, net_scheme_name(x->url->scheme));
@@ -257,30 +322,30 @@ static int set_guards(struct egress_exchange *x, struct curl_slist *resolved)
     SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     SET(CURLOPT_HTTP09_ALLOWED, 0L);
     SET(CURLOPT_NOSIGNAL, 1L);
-    SET(CURLOPT_RESOLVE, resolved);
+    SET(CURLOPT_RESOLVE, x->resolved);
     SET(CURLOPT_OPENSOCKETFUNCTION, on_socket);
     SET(CURLOPT_OPENSOCKETDATA, x);
     SET(CURLOPT_PREREQFUNCTION, on_request);
     SET(CURLOPT_PREREQDATA, x);
+    SET(CURLOPT_FRESH_CONNECT, (long)x->is_fresh);
     SET(CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)x->job->limits->response_bytes_max);
     return bad;
 }
 
 static int set_request(struct egress_exchange *x)
 {
-    const struct libcurl *lib = x->handles->lib;
-    CURL *easy = x->handles->easy;
+    const struct libcurl *lib = lib_of(x);
+    CURL *easy = x->easy;
     int bad = 0;
 
     SET(CURLOPT_URL, x->target);
     SET(CURLOPT_HTTPHEADER, x->headers);
-    SET(CURLOPT_ACCEPT_ENCODING, ""); /* all that is understood */
     if (x->method == NET_HEAD) {
         SET(CURLOPT_NOBODY, 1L);
-    } else if (x->body_len > 0 || x->method == NET_POST || x->method == NET_PUT ||
+    } else if (x->has_body || x->method == NET_POST || x->method == NET_PUT ||
                x->method == NET_PATCH) {
         SET(CURLOPT_UPLOAD, 1L);
-        SET(CURLOPT_INFILESIZE_LARGE, (curl_off_t)x->body_len);
+        SET(CURLOPT_INFILESIZE_LARGE, (curl_off_t)(x->has_body ? x->job->body_len : 0));
         SET(CURLOPT_CUSTOMREQUEST, net_method_name(x->method));
     } else {
         SET(CURLOPT_CUSTOMREQUEST, net_method_name(x->method));
@@ -296,6 +361,7 @@ static int set_request(struct egress_exchange *x)
     SET(CURLOPT_XFERINFOFUNCTION, on_progress);
     SET(CURLOPT_XFERINFODATA, x);
     SET(CURLOPT_NOPROGRESS, 0L);
+    SET(CURLOPT_PRIVATE, &x->end);
     return bad;
 }
 
@@ -315,125 +381,124 @@ static struct curl_slist *resolved_new(const struct egress_exchange *x)
         len += snprintf(text + len, sizeof(text) - (size_t)len, "%s%s%s%s", i > 0 ? "," : "",
             is_v4 ? "" : "[", address, is_v4 ? "" : "]");
     }
-    return x->handles->lib->slist_append(NULL, text);
+    return lib_of(x)->slist_append(NULL, text);
 }
 
 /* ---- the exchange ---- */
 
-/* Waits for something to happen; not 0: nothing did. */
-static CURLMcode wait_for(struct egress_exchange *x, int ms, int *ret_idle)
+int egress_exchange_begin(struct egress_exchange *x, struct vial_error *err)
 {
-    uint64_t now = clock_now_us();
-    uint64_t left_ms = x->until_us > now ? (x->until_us - now + 999) / 1000 : 0;
-    CURLMcode code;
-    int events = 0;
-
-    code = x->handles->lib->multi_poll(
-        x->handles->multi, NULL, 0, left_ms < (uint64_t)ms ? (int)left_ms : ms, &events);
-    *ret_idle = events == 0;
-    return code;
-}
-
-static CURLMcode drive(struct egress_exchange *x)
-{
-    const struct libcurl *lib = x->handles->lib;
-    const struct egress_events *events = x->job->events;
-    CURLMcode code = CURLM_OK;
-    int running = 1, idle = 0, ms = SOON_MS;
-
-    while (code == CURLM_OK && !is_over(x)) {
-        code = lib->multi_perform(x->handles->multi, &running);
-        if (code != CURLM_OK || running == 0) {
-            break;
-        }
-        events->turn(events->user, 0);
-        code = wait_for(x, ms, &idle);
-        if (idle && ms == SOON_MS && x->head_is_whole) {
-            (void)tell_head(x);
-            events->turn(events->user, 1);
-        }
-        ms = idle ? TICK_MS : SOON_MS;
+    buf_init(&x->redirect, NET_URL_BYTES_MAX);
+    buf_init(&x->head, (size_t)2 * EGRESS_ANSWER_HEAD_BYTES_MAX);
+    buf_init(
+        &x->plain, (size_t)4 * FETCH_PIECE_BYTES); /* a piece of libcurl's, and what was held */
+    buf_init(&x->raw, (size_t)2 * CURL_MAX_WRITE_SIZE);
+    x->resolved = resolved_new(x);
+    x->easy = egress_net_take(x->job->net);
+    if (x->resolved == NULL || x->easy == NULL ||
+        (x->redact != NULL && redact_stream_new(x->redact, &x->clean, NULL) < 0)) {
+        return vial__fail(err, VIAL_E_NOMEM, "no memory for a request");
     }
-    return code;
+    if (set_guards(x) || set_request(x)) {
+        return vial__fail(err, VIAL_E_SYS, "libcurl does not take the options of a request");
+    }
+    if (x->url->scheme == NET_HTTPS) {
+        egress_net_expect_tls(x->job->net);
+    }
+    x->is_added = egress_net_add(x->job->net, x->easy) == 0;
+    return x->is_added ? VIAL_OK
+                       : vial__fail(err, VIAL_E_NOMEM, "libcurl has no memory for a request");
 }
 
 /* The end of the body that was held back because a secret might begin there. */
 static void deliver_rest(struct egress_exchange *x)
 {
+    const struct egress_events *events = x->job->events;
+
+    if (x->decoder != NULL && !egress_decoder_is_whole(x->decoder)) {
+        x->stop = EGRESS_STOP_CODING;
+        return;
+    }
     if (x->clean == NULL) {
         return;
     }
     buf_clear(&x->plain);
-    if (redact_end(x->clean, &x->plain, NULL) < 0) {
+    if (redact_end(x->clean, &x->plain, NULL) < 0 ||
+        (x->plain.len > 0 && events->body(events->user, x->plain.data, x->plain.len) < 0)) {
         x->stop = EGRESS_STOP_MEMORY;
+    }
+}
+
+/* libcurl is done with it. */
+static void take_end(struct egress_exchange *x)
+{
+    const struct libcurl *lib = lib_of(x);
+    char *redirect = NULL;
+
+    (void)lib->easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &x->status);
+    if (x->end.code == CURLE_OK && !x->is_redirect) {
+        (void)tell_head(x);
+        deliver_rest(x);
+    }
+    if (is_redirect(x->status) &&
+        lib->easy_getinfo(x->easy, CURLINFO_REDIRECT_URL, &redirect) == CURLE_OK &&
+        redirect != NULL && buf_add_text(&x->redirect, redirect, NULL) < 0) {
+        x->stop = EGRESS_STOP_HEAD;
+    }
+}
+
+int egress_exchange_step(struct egress_exchange *x, uint64_t now_us)
+{
+    if (x->stop == EGRESS_STOP_NOT && now_us >= x->until_us) {
+        x->stop = EGRESS_STOP_LATE;
+    }
+    if (x->stop != EGRESS_STOP_NOT) {
+        return 1;
+    }
+    if (!x->end.is_done || (x->end.code == CURLE_OK && is_behind(x))) {
+        return 0;
+    }
+    take_end(x);
+    return 1;
+}
+
+void egress_exchange_go_on(struct egress_exchange *x)
+{
+    if (x->stop != EGRESS_STOP_NOT || catch_up(x) < 0 || !x->is_held || is_behind(x) ||
+        !has_room(x)) {
         return;
     }
-    (void)pass_on(x, x->plain.data, x->plain.len);
+    x->is_held = 0;
+    if (!x->end.is_done) { /* gives on what it has kept, in here */
+        (void)lib_of(x)->easy_pause(x->easy, CURLPAUSE_CONT);
+    }
 }
 
-/* Runs it and finds out how it ended. */
-static int transfer(struct egress_exchange *x, struct vial_error *err)
+void egress_exchange_hurry(struct egress_exchange *x)
 {
-    const struct libcurl *lib = x->handles->lib;
-    CURLMcode code = drive(x);
-    char *redirect = NULL;
-    CURLMsg *m;
-    int left;
-
-    if (code == CURLM_OK && x->stop == EGRESS_STOP_NOT) {
-        m = lib->multi_info_read(x->handles->multi, &left);
-        if (m == NULL || m->msg != CURLMSG_DONE) {
-            return vial__fail(err, VIAL_E_SYS, "libcurl lost a request");
-        }
-        x->code = m->data.result;
-        (void)lib->easy_getinfo(x->handles->easy, CURLINFO_RESPONSE_CODE, &x->status);
-        if (x->code == CURLE_OK && x->stop == EGRESS_STOP_NOT && !x->is_redirect) {
-            (void)tell_head(x);
-            deliver_rest(x);
-        }
-        if (is_redirect(x->status) &&
-            lib->easy_getinfo(x->handles->easy, CURLINFO_REDIRECT_URL, &redirect) == CURLE_OK &&
-            redirect != NULL && buf_add_text(&x->redirect, redirect, err) < 0) {
-            x->stop = EGRESS_STOP_HEAD;
-        }
+    if (x->stop == EGRESS_STOP_NOT) {
+        (void)tell_head(x);
     }
-    return code == CURLM_OK
-               ? VIAL_OK
-               : vial__fail(err, VIAL_E_SYS, "making a request: %s", lib->multi_strerror(code));
-}
-
-int egress_exchange(struct egress_exchange *x, struct vial_error *err)
-{
-    const struct libcurl *lib = x->handles->lib;
-    struct curl_slist *resolved = resolved_new(x);
-    int r;
-
-    buf_init(&x->redirect, NET_URL_BYTES_MAX);
-    buf_init(&x->head, (size_t)2 * EGRESS_ANSWER_HEAD_BYTES_MAX);
-    buf_init(
-        &x->plain, (size_t)4 * FETCH_PIECE_BYTES); /* a piece of libcurl's, and what was held */
-    if (resolved == NULL ||
-        (x->redact != NULL && redact_stream_new(x->redact, &x->clean, NULL) < 0)) {
-        lib->slist_free_all(resolved);
-        return vial__fail(err, VIAL_E_NOMEM, "no memory for a request");
-    }
-    if (set_guards(x, resolved) || set_request(x)) {
-        r = vial__fail(err, VIAL_E_SYS, "libcurl does not take the options of a request");
-    } else if (lib->multi_add_handle(x->handles->multi, x->handles->easy) != CURLM_OK) {
-        r = vial__fail(err, VIAL_E_NOMEM, "libcurl has no memory for a request");
-    } else {
-        r = transfer(x, err);
-        (void)lib->multi_remove_handle(x->handles->multi, x->handles->easy);
-    }
-    lib->easy_reset(x->handles->easy);
-    lib->slist_free_all(resolved);
-    return r;
 }
 
 void egress_exchange_release(struct egress_exchange *x)
 {
+    if (x->is_added) {
+        egress_net_remove(x->job->net, x->easy);
+        x->is_added = 0;
+    }
+    if (x->easy != NULL) {
+        egress_net_give_back(x->job->net, x->easy);
+        x->easy = NULL;
+    }
+    lib_of(x)->slist_free_all(x->resolved);
+    x->resolved = NULL;
     buf_release(&x->redirect);
     buf_release(&x->head);
     buf_release(&x->plain);
+    buf_release(&x->raw);
+    egress_decoder_free(x->decoder);
+    x->decoder = NULL;
     redact_stream_free(x->clean);
+    x->clean = NULL;
 }

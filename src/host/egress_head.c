@@ -22,6 +22,7 @@ static void begin(struct egress_exchange *x, const char *line, size_t len)
     n = at != NULL ? len - (size_t)(at + 1 - line) : 0;
     buf_clear(&x->head);
     x->is_decoded = 0;
+    x->coding = EGRESS_PLAIN;
     x->is_redirect = 0;
     (void)snprintf(x->reason, sizeof(x->reason), "%.*s",
         (int)(n < sizeof(x->reason) ? n : sizeof(x->reason) - 1), at != NULL ? at + 1 : "");
@@ -65,9 +66,9 @@ int egress_head_line(struct egress_exchange *x, const char *line, size_t len)
         x->stop = EGRESS_STOP_ENCODING; /* libcurl decodes it though nobody asked for it */
         return -1;
     }
-    if (is_named(line, n, "Content-Encoding") && len > value &&
-        !(len - value == 8 && strncasecmp(line + value, "identity", 8) == 0)) {
-        x->is_decoded = x->method != NET_HEAD;
+    if (is_named(line, n, "Content-Encoding")) {
+        x->coding = egress_coding_add(x->coding, line + value, len - value);
+        x->is_decoded = x->coding != EGRESS_PLAIN && x->method != NET_HEAD;
     }
     if (is_named(line, n, "Location") && x->follows && len > value &&
         (x->status == 301 || x->status == 302 || x->status == 303 || x->status == 307 ||

@@ -5,6 +5,7 @@
  * there. */
 #include "host/egress_resolve.h"
 
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -12,20 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
+#include <unistd.h>
 
-#include "base/clock.h"
+enum { STACK_BYTES = 512 * 1024 }; /* modules of the resolver have buffers on it */
 
-enum {
-    TICK_US = 20 * 1000,
-    STACK_BYTES = 512 * 1024, /* modules of the resolver have buffers on it */
-};
-
-struct question {
+struct egress_question {
     pthread_mutex_t lock;
-    pthread_cond_t answered;
     int references;
     int is_answered;
+    int wake_fd; /* a duplicate */
     char *name;
     struct net_address addresses[EGRESS_ADDRESSES_MAX];
     size_t count;
@@ -33,7 +29,7 @@ struct question {
 
 static int resolvers_count; /* atomic; of the process, because the threads are */
 
-static void unref(struct question *q)
+static void unref(struct egress_question *q)
 {
     int left;
 
@@ -41,14 +37,14 @@ static void unref(struct question *q)
     left = --q->references;
     (void)pthread_mutex_unlock(&q->lock);
     if (left == 0) {
-        (void)pthread_cond_destroy(&q->answered);
         (void)pthread_mutex_destroy(&q->lock);
+        (void)close(q->wake_fd);
         free(q->name);
         free(q);
     }
 }
 
-static void take_answers(struct question *q, const struct addrinfo *list)
+static void take_answers(struct egress_question *q, const struct addrinfo *list)
 {
     const struct addrinfo *a;
 
@@ -71,7 +67,8 @@ static void *ask(void *user)
 {
     struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     struct addrinfo *list = NULL;
-    struct question *q = user;
+    struct egress_question *q = user;
+    uint64_t one = 1;
     int r = getaddrinfo(q->name, NULL, &hints, &list);
 
     (void)pthread_mutex_lock(&q->lock);
@@ -79,8 +76,8 @@ static void *ask(void *user)
         take_answers(q, list);
     }
     q->is_answered = 1;
-    (void)pthread_cond_signal(&q->answered);
     (void)pthread_mutex_unlock(&q->lock);
+    (void)!write(q->wake_fd, &one, sizeof(one)); /* short counts handled */
     if (r == 0) {
         freeaddrinfo(list);
     }
@@ -89,25 +86,7 @@ static void *ask(void *user)
     return NULL;
 }
 
-static struct question *question_new(const char *name)
-{
-    struct question *q = calloc(1, sizeof(*q));
-    pthread_condattr_t attributes;
-
-    if (q == NULL || (q->name = strdup(name)) == NULL) {
-        free(q);
-        return NULL;
-    }
-    q->references = 2;
-    (void)pthread_mutex_init(&q->lock, NULL);
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&q->answered, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
-    return q;
-}
-
-static int start(struct question *q)
+static int start(struct egress_question *q)
 {
     pthread_attr_t attributes;
     sigset_t all, before;
@@ -125,53 +104,61 @@ static int start(struct question *q)
     return r;
 }
 
-static enum egress_resolved wait_for(struct question *q, uint64_t until_us, const int *cancelled)
+static struct egress_question *question_new(const char *name, int wake_fd)
 {
-    enum egress_resolved r = EGRESS_RESOLVED;
+    struct egress_question *q = calloc(1, sizeof(*q));
 
-    while (!q->is_answered && r == EGRESS_RESOLVED) {
-        uint64_t now = clock_now_us();
-        uint64_t next = now + TICK_US < until_us ? now + TICK_US : until_us;
-        struct timespec t = {
-            .tv_sec = (time_t)(next / 1000000), .tv_nsec = (long)(next % 1000000) * 1000};
-
-        if (cancelled != NULL && __atomic_load_n(cancelled, __ATOMIC_ACQUIRE) != 0) {
-            r = EGRESS_CANCELLED;
-        } else if (now >= until_us) {
-            r = EGRESS_LATE;
-        } else {
-            (void)pthread_cond_timedwait(&q->answered, &q->lock, &t);
-        }
+    if (q == NULL || (q->name = strdup(name)) == NULL) {
+        free(q);
+        return NULL;
     }
-    return r;
+    q->wake_fd = fcntl(wake_fd, F_DUPFD_CLOEXEC, 0);
+    if (q->wake_fd < 0) {
+        free(q->name);
+        free(q);
+        return NULL;
+    }
+    q->references = 2;
+    (void)pthread_mutex_init(&q->lock, NULL);
+    return q;
 }
 
-enum egress_resolved egress_resolve(const char *name, uint64_t until_us, const int *cancelled,
-    struct net_address ret[EGRESS_ADDRESSES_MAX], size_t *ret_count)
+struct egress_question *egress_question_new(const char *name, int wake_fd)
 {
-    struct question *q;
-    enum egress_resolved r;
+    struct egress_question *q;
 
     if (__atomic_add_fetch(&resolvers_count, 1, __ATOMIC_RELAXED) > EGRESS_RESOLVERS_MAX ||
-        (q = question_new(name)) == NULL) {
+        (q = question_new(name, wake_fd)) == NULL) {
         (void)__atomic_sub_fetch(&resolvers_count, 1, __ATOMIC_RELAXED);
-        return EGRESS_CROWDED;
+        return NULL;
     }
     if (start(q) != 0) {
         (void)__atomic_sub_fetch(&resolvers_count, 1, __ATOMIC_RELAXED);
         q->references = 1;
         unref(q);
-        return EGRESS_CROWDED;
+        return NULL;
     }
+    return q;
+}
+
+enum egress_resolved egress_question_look(
+    struct egress_question *q, struct net_address ret[EGRESS_ADDRESSES_MAX], size_t *ret_count)
+{
+    enum egress_resolved r;
+
     (void)pthread_mutex_lock(&q->lock);
-    r = wait_for(q, until_us, cancelled);
-    if (r == EGRESS_RESOLVED && q->count == 0) {
-        r = EGRESS_UNKNOWN;
-    } else if (r == EGRESS_RESOLVED) {
+    r = !q->is_answered ? EGRESS_PENDING : q->count == 0 ? EGRESS_UNKNOWN : EGRESS_RESOLVED;
+    if (r == EGRESS_RESOLVED) {
         memcpy(ret, q->addresses, q->count * sizeof(q->addresses[0]));
         *ret_count = q->count;
     }
     (void)pthread_mutex_unlock(&q->lock);
-    unref(q);
     return r;
+}
+
+void egress_question_free(struct egress_question *q)
+{
+    if (q != NULL) {
+        unref(q);
+    }
 }

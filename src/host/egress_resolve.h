@@ -1,4 +1,4 @@
-/* egress_resolve.h - the addresses of a name, asked for once and in bounded time. */
+/* egress_resolve.h - the addresses of a name, asked for in a thread of its own. */
 #ifndef VIAL_HOST_EGRESS_RESOLVE_H
 #define VIAL_HOST_EGRESS_RESOLVE_H
 
@@ -15,15 +15,24 @@ enum {
 
 enum egress_resolved {
     EGRESS_RESOLVED = 0,
-    EGRESS_UNKNOWN,   /* there is no such name, or nobody knows */
-    EGRESS_LATE,      /* until_us passed */
-    EGRESS_CANCELLED, /* *cancelled is not 0 */
-    EGRESS_CROWDED,   /* too many are being asked for */
+    EGRESS_UNKNOWN, /* there is no such name, or nobody knows */
+    EGRESS_PENDING, /* there is no answer yet */
+    EGRESS_CROWDED, /* too many are being asked for */
 };
 
-/* Asks the resolver of the system for a name in a thread of its own. Up to EGRESS_ADDRESSES_MAX
- * addresses, of which there is at least one. *cancelled is read atomically every 20 ms. */
-enum egress_resolved egress_resolve(const char *name, uint64_t until_us, const int *cancelled,
-    struct net_address ret[EGRESS_ADDRESSES_MAX], size_t *ret_count);
+struct egress_question;
+
+/* Begins to ask the resolver of the system. When it has answered, wake_fd, which is an eventfd, is
+ * written to; the question has a duplicate of it, so it may be closed any time. NULL: too many are
+ * being asked for, or there is no memory or no thread for one more. */
+struct egress_question *egress_question_new(const char *name, int wake_fd);
+
+/* What is known by now, without waiting: up to EGRESS_ADDRESSES_MAX addresses, of which there is at
+ * least one; or EGRESS_UNKNOWN, or EGRESS_PENDING. */
+enum egress_resolved egress_question_look(
+    struct egress_question *q, struct net_address ret[EGRESS_ADDRESSES_MAX], size_t *ret_count);
+
+/* Nobody waits for it any more. NULL is fine. */
+void egress_question_free(struct egress_question *q);
 
 #endif

@@ -1,14 +1,11 @@
 /* fetch.c - see fetch.h.
  *
- * Three locks, always taken in this order: that of the requests of a run, that of all calls of the
- * engine, that of the pool of threads. A request is in the run's list until the cell has all of its
- * answer; a thread that works on it, or will, keeps the list alive by a reference. */
+ * All of this happens in the thread that waits for the run, between two sleeps. A request is in
+ * the run's list until the cell has all of its answer. */
 #include "host/fetch.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -17,7 +14,6 @@
 #include "host/egress.h"
 #include "host/env.h"
 #include "host/secrets.h"
-#include "host/workers.h"
 #include "policy/net_rules.h"
 #include "wire/fetch.h"
 
@@ -30,6 +26,8 @@ enum {
     ANSWER_EARLY_BYTES = FETCH_PIECE_BYTES / 2,
     REQUEST_JSON_BYTES_MAX = 65536,
     ERROR_BYTES_MAX = 8192,
+    SOON_US = 2000,    /* what comes within this time is told together */
+    SERVE_MAX = 1000,  /* rounds of a turn: each redirect takes one */
 };
 
 static const char NO_NETWORK[] =
@@ -45,66 +43,42 @@ struct fetch {
     uint32_t record;     /* in the run's result */
     uint32_t waiting_id; /* the cell's call that is to be answered; 0: none */
     int state;           /* enum fetch_state */
-    int is_listed;       /* else whoever works on it frees it */
     int is_head_sent, has_head;
-    int is_stalled; /* there is no room for more of its answer until the program reads */
-    int cancelled;  /* atomic */
+    int is_stalled;    /* there is no room for more of its answer until the program reads */
+    uint64_t hurry_us; /* when what there is of the answer is told; 0: there is nothing */
     struct egress_ask ask;
     char *body;
     size_t body_len;
-    struct egress_handles *handles; /* while it is being made */
+    struct egress *egress; /* while it is being made */
+    struct egress_events events;
     struct buf head, down;
     struct egress_report report;
 };
 
 struct fetches {
-    pthread_mutex_t lock;
-    pthread_cond_t changed; /* something was read, cancelled, or a thread has left */
-    int references;         /* the run, and threads that work on requests or will */
-    struct vial_run *run;   /* NULL: it is over */
-    int is_ending;          /* nothing new is begun */
-    struct vial_engine *engine;
+    struct vial_run *run;
+    struct egress_net *net; /* NULL until the first request */
     struct net_policy own;
     const struct net_policy *policy;
     struct vial_limits limits;
     struct fetch *first;
-    unsigned busy_count;    /* threads at work */
-    unsigned pending_count; /* atomic: calls that wait for an answer */
+    unsigned pending_count; /* calls that wait for an answer */
     uint64_t asked_count;   /* by the cell */
     uint32_t made_count;    /* that went out, or tried to */
-    struct egress_handles *idle;
+    int is_over;
 };
 
 /* ---- life ---- */
 
 static void fetch_free(struct fetch *f)
 {
+    egress_free(f->egress);
     egress_ask_release(&f->ask);
     egress_report_release(&f->report);
     free(f->body);
     buf_release(&f->head);
     buf_release(&f->down);
     free(f);
-}
-
-/* With the lock held, which is let go of. */
-static void unref_locked(struct fetches *o)
-{
-    struct egress_handles *h;
-    int left = --o->references;
-
-    (void)pthread_mutex_unlock(&o->lock);
-    if (left > 0) {
-        return;
-    }
-    while ((h = o->idle) != NULL) {
-        o->idle = h->next;
-        egress_handles_free(h);
-    }
-    net_policy_release(&o->own);
-    (void)pthread_cond_destroy(&o->changed);
-    (void)pthread_mutex_destroy(&o->lock);
-    free(o);
 }
 
 /* The rules that hold by the permissions of all levels; *ret stays NULL when there is no network.
@@ -140,7 +114,6 @@ int fetches_open(struct vial_run *run, const struct vial_env *env, struct vial_e
     const struct vial_request *q = &run->request;
     const struct net_policy *given = NULL;
     struct net_policy own = {.rules = NULL};
-    pthread_condattr_t attributes;
     struct fetches *o;
     int r;
 
@@ -165,35 +138,29 @@ int fetches_open(struct vial_run *run, const struct vial_env *env, struct vial_e
         net_policy_release(&own);
         return vial__fail(err, VIAL_E_NOMEM, "no memory for the network of a run");
     }
-    (void)pthread_mutex_init(&o->lock, NULL);
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&o->changed, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
-    o->references = 1;
     o->run = run;
     o->own = own;
     o->policy = own.count > 0 ? &o->own : given;
     o->limits = run->limits;
-    o->engine = run->engine;
     run->calls.fetches = o;
     return VIAL_OK;
 }
 
 void fetches_close(struct vial_run *run)
 {
-    if (run->calls.fetches != NULL) {
-        (void)pthread_mutex_lock(&run->calls.fetches->lock);
-        run->calls.fetches->run = NULL;
-        unref_locked(run->calls.fetches);
+    struct fetches *o = run->calls.fetches;
+
+    if (o != NULL) {
+        fetches_end(run);
+        net_policy_release(&o->own);
+        free(o);
         run->calls.fetches = NULL;
     }
 }
 
 int fetches_are_pending(const struct vial_run *run)
 {
-    return run->calls.fetches != NULL &&
-           __atomic_load_n(&run->calls.fetches->pending_count, __ATOMIC_RELAXED) > 0;
+    return run->calls.fetches != NULL && run->calls.fetches->pending_count > 0;
 }
 
 uint64_t fetches_call_bytes_max(const struct vial_run *run)
@@ -210,13 +177,12 @@ size_t fetches_out_bytes_max(const struct vial_run *run)
                                       : 0;
 }
 
-/* ---- answers; with the lock held ---- */
+/* ---- answers ---- */
 
 static void set_waiting(struct fetch *f, uint32_t id)
 {
     if ((f->waiting_id != 0) != (id != 0)) {
-        (void)__atomic_add_fetch(
-            &f->owner->pending_count, id != 0 ? 1U : (unsigned)-1, __ATOMIC_RELAXED);
+        f->owner->pending_count += id != 0 ? 1U : (unsigned)-1;
     }
     f->waiting_id = id;
 }
@@ -252,9 +218,6 @@ static void send_error(struct fetches *o, uint32_t id, const struct egress_repor
     static const char plain[] = "{\"name\":\"NetworkError\",\"message\":\"the request failed\"}";
     struct buf out;
 
-    if (o->run == NULL) {
-        return;
-    }
     buf_init(&out, ERROR_BYTES_MAX);
     write_error(report, &out);
     calls_answer(o->run, id, ANSWER_ERROR, out.len > 0 ? out.data : plain,
@@ -271,9 +234,6 @@ static void send_piece(struct fetch *f)
         .flags = is_end ? FETCH_END : 0, .head_len = f->is_head_sent ? 0 : (uint32_t)f->head.len};
     struct buf out;
 
-    if (f->owner->run == NULL) {
-        return;
-    }
     buf_init(&out, sizeof(reply) + f->head.len + n);
     if (buf_add(&out, &reply, sizeof(reply), NULL) < 0 ||
         (reply.head_len > 0 && buf_add(&out, f->head.data, f->head.len, NULL) < 0) ||
@@ -287,6 +247,7 @@ static void send_piece(struct fetch *f)
     buf_release(&out);
     set_waiting(f, 0);
     f->is_head_sent = 1;
+    f->hurry_us = 0;
     buf_consume(&f->down, n);
 }
 
@@ -300,7 +261,6 @@ static void unlist(struct fetch *f)
             break;
         }
     }
-    f->is_listed = 0;
     set_waiting(f, 0);
 }
 
@@ -369,9 +329,6 @@ static void note_end(const struct fetch *f)
     struct vial_run *run = f->owner->run;
     struct buf json;
 
-    if (run == NULL) {
-        return;
-    }
     buf_init(&json, REQUEST_JSON_BYTES_MAX);
     write_request(f, &json);
     (void)pthread_mutex_lock(&run->engine->calls.lock);
@@ -385,17 +342,14 @@ static void note_end(const struct fetch *f)
     buf_release(&json);
 }
 
-/* ---- what egress tells, in the thread of the request ---- */
+/* ---- what egress tells ---- */
 
 static int on_count(void *user)
 {
     struct fetches *o = ((struct fetch *)user)->owner;
-    int fine;
+    int fine = o->made_count < o->limits.requests_max;
 
-    (void)pthread_mutex_lock(&o->lock);
-    fine = o->made_count < o->limits.requests_max;
     o->made_count += (uint32_t)fine;
-    (void)pthread_mutex_unlock(&o->lock);
     return fine;
 }
 
@@ -403,183 +357,85 @@ static void on_head(void *user, const char *json, size_t len)
 {
     struct fetch *f = user;
 
-    (void)pthread_mutex_lock(&f->owner->lock);
     f->has_head = buf_add(&f->head, json, len, NULL) == 0;
-    (void)pthread_mutex_unlock(&f->owner->lock);
 }
 
-static void start_next(struct fetches *o);
-
-/* With the lock held: waits until the program has read some of what there is; -1 when it is too
- * late for that. */
-static int wait_for_room(struct fetch *f, uint64_t until_us)
-{
-    struct timespec until = {
-        .tv_sec = (time_t)(until_us / 1000000), .tv_nsec = (long)(until_us % 1000000) * 1000};
-    int r = 0;
-
-    (void)serve(f, 1);
-    while (f->down.len >= FETCH_PIECE_BYTES && r == 0) {
-        if (!f->is_stalled) {
-            f->is_stalled = 1;
-            start_next(f->owner);
-        }
-        r = pthread_cond_timedwait(&f->owner->changed, &f->owner->lock, &until);
-        r = __atomic_load_n(&f->cancelled, __ATOMIC_ACQUIRE) != 0 ? -1 : r;
-    }
-    f->is_stalled = 0;
-    return r == 0 ? 0 : -1;
-}
-
-static int on_body(void *user, const char *bytes, size_t len, uint64_t until_us)
+static int has_room(void *user)
 {
     struct fetch *f = user;
-    int r = 0;
 
-    (void)pthread_mutex_lock(&f->owner->lock);
     if (f->down.len >= FETCH_PIECE_BYTES) {
-        r = wait_for_room(f, until_us);
+        f->is_stalled = 1;
     }
-    r = r < 0 ? r : buf_add(&f->down, bytes, len, NULL);
-    (void)pthread_mutex_unlock(&f->owner->lock);
-    return r;
+    return f->down.len < FETCH_PIECE_BYTES;
 }
 
-static void on_turn(void *user, int idle)
+static int on_body(void *user, const char *bytes, size_t len)
 {
     struct fetch *f = user;
 
-    (void)pthread_mutex_lock(&f->owner->lock);
-    (void)serve(f, idle);
-    (void)pthread_mutex_unlock(&f->owner->lock);
+    f->hurry_us = 0; /* there is more than a moment ago */
+    return buf_add(&f->down, bytes, len, NULL);
 }
 
-/* ---- threads ---- */
+/* ---- requests that begin and end ---- */
 
-/* Handles with the connections of earlier requests, or new ones. With the lock held. */
-static int take_handles(struct fetch *f, struct vial_error *err)
+/* The end of a request. 1 when there is nothing left of it. */
+static int finish(struct fetch *f)
 {
-    struct fetches *o = f->owner;
-    struct egress_handles *h = o->idle;
-
-    if (h != NULL) {
-        o->idle = h->next;
-        f->handles = h;
-        return 0;
-    }
-    return egress_handles_new(&f->handles, err);
-}
-
-/* The end of a request, with the lock held. */
-static void finish(struct fetch *f)
-{
-    struct fetches *o = f->owner;
-
     f->state = FETCH_ENDED;
     f->is_stalled = 0;
-    if (f->handles != NULL) {
-        f->handles->next = o->idle;
-        o->idle = f->handles;
-        f->handles = NULL;
-    }
+    egress_free(f->egress);
+    f->egress = NULL;
     note_end(f);
-    if (f->is_listed && serve(f, 1)) {
+    if (serve(f, 1)) {
         unlist(f);
-    }
-    if (!f->is_listed) {
         fetch_free(f);
+        return 1;
     }
+    return 0;
 }
 
-static void make(struct fetch *f)
+/* What all requests of the run share, made by the first; the answers to questions about names wake
+ * the run's thread. */
+static int begin(struct fetch *f, struct vial_error *err)
 {
     struct fetches *o = f->owner;
-    const struct egress_events events = {
-        .user = f, .count = on_count, .head = on_head, .body = on_body, .turn = on_turn};
-    const struct egress_job job = {.policy = o->policy,
+    struct egress_job job = {.policy = o->policy,
         .limits = &o->limits,
         .secret = secrets_lookup,
-        .secret_user = o->engine,
+        .secret_user = o->run->engine,
         .ask = &f->ask,
         .body = f->body,
         .body_len = f->body_len,
-        .cancelled = &f->cancelled,
-        .events = &events};
+        .events = &f->events};
+    int r = o->net != NULL ? 0 : egress_net_new(o->run->wake_fd, &o->net, err);
 
-    egress_run(&job, f->handles, &f->report);
-}
-
-/* In a thread of the pool. */
-static void work(void *user)
-{
-    struct fetch *f = user;
-    struct fetches *o = f->owner;
-    struct vial_error err = {.code = 0};
-
-    (void)pthread_mutex_lock(&o->lock);
-    if (o->run == NULL || o->is_ending || !f->is_listed) { /* it was over before it began */
-        if (f->is_listed) {
-            f->state = FETCH_QUEUED; /* and who ends the run frees it */
-        } else {
-            fetch_free(f);
-        }
-        unref_locked(o);
-        return;
+    if (r < 0) {
+        return r;
     }
-    o->busy_count++;
-    if (take_handles(f, &err) < 0) {
-        egress_report_fail(&f->report, VIAL_CALL_FAILED, "NetworkError", "host", "%s", err.text);
-    } else {
-        (void)pthread_mutex_unlock(&o->lock);
-        make(f);
-        (void)pthread_mutex_lock(&o->lock);
-    }
-    finish(f);
-    start_next(o);
-    o->busy_count--;
-    (void)pthread_cond_broadcast(&o->changed);
-    unref_locked(o);
+    f->events = (struct egress_events){
+        .user = f, .count = on_count, .head = on_head, .has_room = has_room, .body = on_body};
+    job.net = o->net;
+    f->egress = egress_new(&job, &f->report);
+    return f->egress != NULL ? 0 : vial__fail(err, VIAL_E_NOMEM, "no memory for a request");
 }
 
-static void drop(void *user)
+static void fail_now(struct fetch *f, uint32_t status, const char *code, const char *why)
 {
-    struct fetch *f = user;
-    struct fetches *o = f->owner;
-
-    (void)pthread_mutex_lock(&o->lock);
-    if (!f->is_listed) {
-        fetch_free(f);
-    }
-    unref_locked(o);
+    egress_report_fail(&f->report, status,
+        status == VIAL_CALL_LIMIT ? "LimitError" : "NetworkError", code, "%s", why);
+    (void)finish(f);
 }
 
-/* Has the thread that makes it look up. */
-static void cancel(struct fetch *f)
-{
-    __atomic_store_n(&f->cancelled, 1, __ATOMIC_RELEASE);
-    if (f->handles != NULL) {
-        (void)f->handles->lib->multi_wakeup(f->handles->multi);
-    }
-    (void)pthread_cond_broadcast(&f->owner->changed);
-}
-
-static void fail_now(struct fetch *f, const char *code, const char *why)
-{
-    egress_report_fail(&f->report, VIAL_CALL_LIMIT, "LimitError", code, "%s", why);
-    finish(f);
-}
-
-/* Starts what may be started; with the lock held. */
-static void start_next(struct fetches *o)
+/* Begins what may be begun. 1 when something was. */
+static int start_next(struct fetches *o)
 {
     unsigned active = 0, begun = 0;
     struct vial_error err = {.code = 0};
-    struct workers *workers;
     struct fetch *f, *next;
+    int any = 0;
 
-    if (o->run == NULL || o->is_ending) {
-        return;
-    }
     for (f = o->first; f != NULL; f = f->next) {
         begun += f->state != FETCH_QUEUED;
         active += f->state == FETCH_STARTED && !f->is_stalled;
@@ -590,19 +446,97 @@ static void start_next(struct fetches *o)
             continue;
         }
         if (begun >= STALLED_FACTOR * o->limits.requests_at_once_max) {
-            fail_now(f, "requests_at_once_max",
+            fail_now(f, VIAL_CALL_LIMIT, "requests_at_once_max",
                 "too many answers are not read; read or cancel the bodies of earlier ones first");
             continue;
         }
-        workers = calls_workers(&o->run->engine->calls, &err);
         f->state = FETCH_STARTED;
-        o->references++;
         active++;
         begun++;
-        if (workers == NULL || workers_run(workers, work, drop, f, &err) < 0) {
-            o->references--;
-            fail_now(f, "host", err.text);
+        any = 1;
+        if (begin(f, &err) < 0) {
+            fail_now(f, VIAL_CALL_FAILED, "host", err.text);
         }
+    }
+    return any;
+}
+
+/* ---- turns ---- */
+
+size_t fetches_sockets(const struct vial_run *run, struct pollfd *ret, size_t max)
+{
+    const struct fetches *o = run->calls.fetches;
+
+    return o != NULL && o->net != NULL ? egress_net_sockets(o->net, ret, max) : 0;
+}
+
+uint64_t fetches_deadline_us(const struct vial_run *run)
+{
+    const struct fetches *o = run->calls.fetches;
+    uint64_t first = UINT64_MAX, t;
+    const struct fetch *f;
+
+    if (o == NULL || o->net == NULL) {
+        return first;
+    }
+    first = egress_net_deadline_us(o->net);
+    for (f = o->first; f != NULL; f = f->next) {
+        if (f->egress != NULL) {
+            t = egress_deadline_us(f->egress);
+            first = t < first ? t : first;
+        }
+        if (f->hurry_us != 0) {
+            first = f->hurry_us < first ? f->hurry_us : first;
+        }
+    }
+    return first;
+}
+
+/* Tells the cell what there is, or sees to it that it is told soon. */
+static void tell(struct fetch *f, uint64_t now_us)
+{
+    if (f->hurry_us != 0 && now_us >= f->hurry_us) {
+        f->hurry_us = 0;
+        egress_hurry(f->egress);
+        (void)serve(f, 1);
+        return;
+    }
+    (void)serve(f, 0);
+    if (f->hurry_us == 0 && f->waiting_id != 0 &&
+        (f->down.len > 0 || (!f->is_head_sent && egress_has_head(f->egress)))) {
+        f->hurry_us = now_us + SOON_US;
+    }
+}
+
+/* Steps all requests once. 1 when one has ended, and the list has changed. */
+static int step_all(struct fetches *o, uint64_t now_us)
+{
+    struct fetch *f;
+
+    for (f = o->first; f != NULL; f = f->next) {
+        if (f->egress == NULL) {
+            continue;
+        }
+        if (egress_step(f->egress, now_us)) {
+            (void)finish(f);
+            return 1;
+        }
+        tell(f, now_us);
+    }
+    return 0;
+}
+
+void fetches_serve(
+    struct vial_run *run, const struct pollfd *sockets, size_t count, uint64_t now_us)
+{
+    struct fetches *o = run->calls.fetches;
+    int i;
+
+    if (o == NULL || o->net == NULL || o->is_over) {
+        return;
+    }
+    egress_net_turn(o->net, sockets, count);
+    for (i = 0; i < SERVE_MAX && (step_all(o, now_us) || start_next(o)); i++) {
     }
 }
 
@@ -627,7 +561,6 @@ static struct fetch *fetch_new(struct fetches *o, uint32_t id)
     }
     f->owner = o;
     f->stream = id;
-    f->is_listed = 1;
     f->ask.method = NET_METHOD_NONE;
     buf_init(&f->head, FETCH_HEAD_BYTES_MAX);
     buf_init(&f->down, DOWN_BYTES_MAX);
@@ -683,9 +616,9 @@ static void take_open(
         clock_now_us() - run->started_us, ask != NULL ? len - ask->head_len : len);
     (void)pthread_mutex_unlock(&run->engine->calls.lock);
     if (read_ask(f, ask, bytes, len) < 0) {
-        finish(f);
-    } else {
-        start_next(o);
+        (void)finish(f);
+    } else if (start_next(o)) {
+        fetches_serve(run, NULL, 0, clock_now_us());
     }
 }
 
@@ -706,42 +639,49 @@ static void take_read(struct vial_run *run, uint32_t id, uint32_t stream)
         return;
     }
     set_waiting(f, id);
+    if (f->egress != NULL && f->down.len == 0) {
+        egress_hurry(f->egress);
+    }
     if (serve(f, 1)) {
         unlist(f);
         fetch_free(f);
-    } else {
-        (void)pthread_cond_broadcast(&o->changed);
+        return;
+    }
+    if (f->egress != NULL && f->down.len < FETCH_PIECE_BYTES) {
+        f->is_stalled = 0;
+        egress_go_on(f->egress);
+        fetches_serve(run, NULL, 0, clock_now_us());
     }
 }
 
 static void take_close(struct vial_run *run, uint32_t stream)
 {
+    static const char why[] = "the request was cancelled";
     struct fetch *f = find(run->calls.fetches, stream);
     struct egress_report report;
-    int state;
 
     if (f == NULL) {
         return;
     }
-    state = f->state;
     if (f->waiting_id != 0) {
         egress_report_init(&report);
-        egress_report_fail(
-            &report, VIAL_CALL_CANCELLED, "AbortError", "abort", "the request was cancelled");
+        egress_report_fail(&report, VIAL_CALL_CANCELLED, "AbortError", "abort", "%s", why);
         send_error(run->calls.fetches, f->waiting_id, &report);
         egress_report_release(&report);
     }
     unlist(f);
-    if (state == FETCH_STARTED) { /* its thread frees it */
-        cancel(f);
-        return;
+    if (f->egress != NULL) {
+        egress_cancel(f->egress, why);
+    } else if (f->state == FETCH_QUEUED) {
+        egress_report_fail(&f->report, VIAL_CALL_CANCELLED, "AbortError", "abort", "%s", why);
     }
-    if (state == FETCH_QUEUED) {
-        egress_report_fail(
-            &f->report, VIAL_CALL_CANCELLED, "AbortError", "abort", "the request was cancelled");
+    if (f->state != FETCH_ENDED) {
         note_end(f);
     }
     fetch_free(f);
+    if (start_next(run->calls.fetches)) {
+        fetches_serve(run, NULL, 0, clock_now_us());
+    }
 }
 
 enum calls_taken fetches_take(
@@ -768,7 +708,6 @@ enum calls_taken fetches_take(
         calls_answer(run, head->id, ANSWER_ERROR, NO_NETWORK, sizeof(NO_NETWORK) - 1);
         return CALLS_TAKEN;
     }
-    (void)pthread_mutex_lock(&o->lock);
     o->asked_count += ask.op == FETCH_OPEN;
     if (ask.op == FETCH_OPEN) {
         take_open(run, head->id, is_large ? NULL : &ask, bytes, len);
@@ -777,42 +716,32 @@ enum calls_taken fetches_take(
     } else {
         take_close(run, ask.stream);
     }
-    size = o->asked_count;
-    (void)pthread_mutex_unlock(&o->lock);
-    return size / FLOOD_FACTOR > run->limits.requests_max ? CALLS_FLOOD : CALLS_TAKEN;
+    return o->asked_count / FLOOD_FACTOR > run->limits.requests_max ? CALLS_FLOOD : CALLS_TAKEN;
 }
 
 void fetches_end(struct vial_run *run)
 {
+    static const char why[] = "the run was over before the answer came";
     struct fetches *o = run->calls.fetches;
     struct fetch *f;
 
-    if (o == NULL) {
+    if (o == NULL || o->is_over) {
         return;
     }
-    (void)pthread_mutex_lock(&o->lock);
-    o->is_ending = 1;
-    for (f = o->first; f != NULL; f = f->next) {
-        set_waiting(f, 0);
-        cancel(f);
-    }
-    while (o->busy_count > 0) {
-        (void)pthread_cond_wait(&o->changed, &o->lock);
-    }
+    o->is_over = 1;
     while ((f = o->first) != NULL) {
-        int is_begun = f->state == FETCH_STARTED; /* a thread will look at it, and free it */
-
+        if (f->egress != NULL) {
+            egress_cancel(f->egress, why);
+        } else if (f->state == FETCH_QUEUED) {
+            egress_report_fail(&f->report, VIAL_CALL_CANCELLED, "AbortError", "abort", "%s", why);
+        }
         if (f->state != FETCH_ENDED) {
-            egress_report_fail(&f->report, VIAL_CALL_CANCELLED, "AbortError", "abort",
-                "the run was over before the answer came");
             note_end(f);
         }
         o->first = f->next;
-        f->is_listed = 0;
-        if (!is_begun) {
-            fetch_free(f);
-        }
+        fetch_free(f);
     }
-    o->run = NULL;
-    (void)pthread_mutex_unlock(&o->lock);
+    o->pending_count = 0;
+    egress_net_free(o->net);
+    o->net = NULL;
 }

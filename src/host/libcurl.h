@@ -15,6 +15,7 @@ struct libcurl {
     __typeof__(curl_easy_cleanup) *easy_cleanup;
     __typeof__(curl_easy_getinfo) *easy_getinfo;
     __typeof__(curl_easy_init) *easy_init;
+    __typeof__(curl_easy_pause) *easy_pause;
     __typeof__(curl_easy_reset) *easy_reset;
     __typeof__(curl_easy_setopt) *easy_setopt;
     __typeof__(curl_easy_strerror) *easy_strerror;
@@ -27,6 +28,7 @@ struct libcurl {
     __typeof__(curl_multi_poll) *multi_poll;
     __typeof__(curl_multi_remove_handle) *multi_remove_handle;
     __typeof__(curl_multi_setopt) *multi_setopt;
+    __typeof__(curl_multi_socket_action) *multi_socket_action;
     __typeof__(curl_multi_strerror) *multi_strerror;
     __typeof__(curl_multi_wakeup) *multi_wakeup;
     __typeof__(curl_slist_append) *slist_append;
