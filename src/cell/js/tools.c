@@ -57,30 +57,62 @@ static uint32_t send_call(JSContextRef ctx, size_t argc, const JSValueRef argv[]
     return id;
 }
 
-/* What came with an answer: text, bytes or undefined. */
-static JSValueRef answer_value(JSContextRef ctx, const struct answer *answer)
+static JSValueRef bytes_value(JSContextRef ctx, const char *from, size_t len)
 {
-    JSStringRef text;
-    JSValueRef value;
-    JSObjectRef bytes;
+    JSObjectRef bytes = JSObjectMakeTypedArray(ctx, kJSTypedArrayTypeUint8Array, len, NULL);
 
-    if (answer->kind == ANSWER_UNDEFINED) {
-        return JSValueMakeUndefined(ctx);
+    if (bytes != NULL && len > 0) {
+        memcpy(JSObjectGetTypedArrayBytesPtr(ctx, bytes, NULL), from, len);
     }
-    if (answer->kind == ANSWER_CBOR || answer->kind == ANSWER_BYTES) {
-        bytes = JSObjectMakeTypedArray(ctx, kJSTypedArrayTypeUint8Array, answer->len, NULL);
-        if (bytes != NULL && answer->len > 0) {
-            memcpy(JSObjectGetTypedArrayBytesPtr(ctx, bytes, NULL), answer->bytes, answer->len);
-        }
-        return bytes != NULL ? (JSValueRef)bytes : JSValueMakeUndefined(ctx);
-    }
-    text = js_string_from_utf8(answer->bytes, answer->len);
-    /* Values of JSON are made by the engine itself; errors are made by the prelude out of it. */
-    value = text != NULL ? JSValueMakeFromJSONString(ctx, text) : NULL;
+    return bytes != NULL ? (JSValueRef)bytes : JSValueMakeUndefined(ctx);
+}
+
+/* Values of JSON are made by the engine itself. */
+static JSValueRef json_value(JSContextRef ctx, const char *from, size_t len)
+{
+    JSStringRef text = js_string_from_utf8(from, len);
+    JSValueRef value = text != NULL ? JSValueMakeFromJSONString(ctx, text) : NULL;
+
     if (text != NULL) {
         JSStringRelease(text);
     }
     return value != NULL ? value : JSValueMakeUndefined(ctx);
+}
+
+/* What the network answered, as an array of flags, head and body: wire/fetch.h. */
+static JSValueRef reply_value(JSContextRef ctx, const struct answer *answer)
+{
+    struct fetch_reply reply;
+    JSValueRef parts[3];
+    const char *rest = answer->bytes + sizeof(reply);
+
+    if (answer->len < sizeof(reply)) {
+        return JSValueMakeUndefined(ctx);
+    }
+    memcpy(&reply, answer->bytes, sizeof(reply));
+    if (reply.head_len > answer->len - sizeof(reply)) {
+        return JSValueMakeUndefined(ctx);
+    }
+    parts[0] = JSValueMakeNumber(ctx, reply.flags);
+    parts[1] = reply.head_len > 0 ? json_value(ctx, rest, reply.head_len) : JSValueMakeUndefined(ctx);
+    parts[2] =
+        bytes_value(ctx, rest + reply.head_len, answer->len - sizeof(reply) - reply.head_len);
+    return JSObjectMakeArray(ctx, 3, parts, NULL);
+}
+
+/* What came with an answer: text, bytes, parts or undefined. Errors are made by the prelude. */
+static JSValueRef answer_value(JSContextRef ctx, const struct answer *answer)
+{
+    switch (answer->kind) {
+    case ANSWER_UNDEFINED:
+        return JSValueMakeUndefined(ctx);
+    case ANSWER_CBOR:
+        return bytes_value(ctx, answer->bytes, answer->len);
+    case ANSWER_BYTES:
+        return reply_value(ctx, answer);
+    default:
+        return json_value(ctx, answer->bytes, answer->len);
+    }
 }
 
 NATIVE(tools_call)

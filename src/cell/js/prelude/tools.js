@@ -152,14 +152,15 @@ function callTool(tool, args) {
 const NET_CLOSE = 2; /* which has no answer */
 
 /* Asks the host for something of the network: wire/fetch.h. The number of the call and a promise of
- * the bytes of its answer. */
-function netCall(op, stream, head, body) {
+ * the parts of its answer, or of what make makes of them. */
+function netCall(op, stream, head, body, make) {
     const id = nativeFetch(op, stream, head, body);
     if (op === NET_CLOSE) { /* the call that waits for more of it gets an error */
         return undefined;
     }
     const deferred = makeDeferred();
     deferred.trace = new ErrorClass();
+    deferred.make = make;
     mapSet(pendingCalls, id, deferred);
     pendingCount++;
     return { __proto__: null, id, promise: deferred.promise };
@@ -224,6 +225,8 @@ function takeAnswer(id, kind, value) {
     pendingCount--;
     if (kind === ANSWER_ERROR) {
         deferred.reject(toolError(deferred.trace, value));
+    } else if (deferred.make !== undefined) {
+        deferred.resolve(deferred.make(value, id));
     } else {
         deferred.resolve(kind === ANSWER_CBOR ? decodeCbor(value) : value);
     }

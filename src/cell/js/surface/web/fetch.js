@@ -208,12 +208,41 @@ async function readAll(stream) {
     return all;
 }
 
+/* Says that a response is made of what the host answered: see answered(). */
+const ANSWER = {};
+
 /* The half that requests and responses share. */
 class Body {
     #source = null;
     #stream = null;
     #used = false;
-    _headers = undefined;
+    #headers;
+    #pairs; /* of an answer: nobody has asked for its headers yet */
+    #state;
+
+    get _headers() {
+        if (this.#headers === undefined) {
+            this.#headers = headersOf(this.#pairs);
+        }
+        return this.#headers;
+    }
+
+    get _state() {
+        return this.#state;
+    }
+
+    _begin(headers, state) {
+        this.#headers = headers;
+        this.#state = state;
+    }
+
+    _answered(pairs, state, bytes, stream) {
+        this.#pairs = pairs;
+        this.#state = state;
+        this.#source = bytes === undefined ? stream === null ? null : { stream, type: null }
+            : { bytes, type: null };
+        this.#stream = stream;
+    }
 
     _take(body) {
         if (body === null || body === undefined) {
@@ -249,6 +278,16 @@ class Body {
         return this.#used || isDisturbed(this.#stream);
     }
 
+    /* All of it, when it is here already. */
+    #bytesAtOnce() {
+        const bytes = this.#source?.bytes;
+        if (bytes === undefined || this.#stream !== null || this.#used) {
+            return undefined;
+        }
+        this.#used = true;
+        return bytes;
+    }
+
     async bytes() {
         if (this.bodyUsed || this.#stream?.locked) {
             throw new TypeError("Body is unusable: Body has already been read");
@@ -273,7 +312,7 @@ class Body {
     }
 
     async text() {
-        const text = decode(UTF8, await this.bytes());
+        const text = decode(UTF8, this.#bytesAtOnce() ?? await this.bytes());
         return text.startsWith("\ufeff") ? text.slice(1) : text;
     }
 
@@ -297,18 +336,23 @@ class Body {
             '"application/x-www-form-urlencoded".');
     }
 }
-Object.defineProperty(Body.prototype, "_take", { enumerable: false });
-
 /* A stream that somebody has read from can no longer be a body. Reading locks it, so a lock is what
  * is looked for. */
 function isDisturbed(stream) {
     return stream !== null && stream.locked;
 }
 
-function define(object, members) {
-    for (const [name, value] of Object.entries(members)) {
-        Object.defineProperty(object, name, { value, enumerable: false, configurable: true });
+/* A server may call a header anything: what none may be called is left out. */
+function headersOf(pairs) {
+    const headers = new Headers();
+    for (const [name, value] of pairs) {
+        try {
+            headers.append(name, value);
+        } catch {
+            continue;
+        }
     }
+    return headers;
 }
 
 function reading(Class, names) {
@@ -366,7 +410,7 @@ export class Request extends Body {
             destination: "",
             signal: init.signal ?? base?.signal ?? new AbortController().signal,
         };
-        define(this, { _headers: new Headers(init.headers ?? base?.headers), _state: state });
+        this._begin(new Headers(init.headers ?? base?.headers), state);
         const hasBody = init.body !== null && init.body !== undefined;
         if (hasBody && (state.method === "GET" || state.method === "HEAD")) {
             throw new TypeError("Request with GET/HEAD method cannot have body.");
@@ -414,16 +458,17 @@ function checkStatus(status) {
 export class Response extends Body {
     constructor(body = null, init = {}) {
         super();
+        if (body === ANSWER) {
+            return;
+        }
         const options = init ?? {};
         const status = options.status === undefined ? 200 : checkStatus(Number(options.status));
         const statusText = `${options.statusText ?? ""}`;
         if (/[^\t\x20-\x7e\x80-\xff]/.test(statusText)) {
             throw new TypeError("Invalid statusText");
         }
-        define(this, {
-            _headers: new Headers(options.headers),
-            _state: { status, statusText, type: "default", url: "", redirected: false },
-        });
+        this._begin(new Headers(options.headers),
+            { status, statusText, type: "default", url: "", redirected: false });
         if (body !== null && body !== undefined && NULL_BODY.includes(status)) {
             throw new TypeError(`Response constructor: Invalid response status code ${status}`);
         }
@@ -483,3 +528,14 @@ export class Response extends Body {
     }
 }
 reading(Response, ["status", "statusText", "type", "url", "redirected"]);
+
+/* A response of the host's. Its head is {status, reason, url, redirected, headers}; its body is bytes,
+ * or undefined and a stream, or null. */
+export function answered(head, bytes, stream) {
+    const response = new Response(ANSWER);
+    response._answered(head.headers, {
+        status: head.status, statusText: head.reason, type: "basic", url: head.url,
+        redirected: head.redirected,
+    }, bytes, stream);
+    return response;
+}

@@ -3,7 +3,8 @@
  * The host makes the request and judges it; here it is put into words, and its answer into a
  * Response. A short body comes with the head; of a long one the next piece is asked for while there
  * is room for it, so that who reads it late does not hold up other requests. */
-import { UTF8, decode, encode } from "../lib/encodings.js";
+import { UTF8, encode } from "../lib/encodings.js";
+import { answered } from "./fetch.js";
 
 const OPEN = 0;
 const READ = 1;
@@ -13,18 +14,6 @@ const NULL_BODY = [101, 103, 204, 205, 304];
 const PLAIN_URL = /^https?:\/\/[a-z0-9.-]+(?::[1-9][0-9]{0,4})?\/[A-Za-z0-9\-._~!$&()*+,;=:@/?%]*$/;
 const PLAIN_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 const AHEAD_BYTES = 8 * 1024 * 1024; /* of a body, that are kept until somebody reads them */
-
-/* The parts of an answer: see wire/fetch.h. */
-function parseReply(bytes) {
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const headLength = view.getUint32(0, true);
-    const isEnd = (view.getUint32(4, true) & FLAG_END) !== 0;
-    return {
-        head: headLength > 0 ? JSON.parse(decode(UTF8, bytes.subarray(8, 8 + headLength))) : undefined,
-        body: bytes.subarray(8 + headLength),
-        isEnd,
-    };
-}
 
 /* The answer to a call, or the reason of the signal when that comes before. */
 function withSignal(promise, signal, close) {
@@ -53,12 +42,12 @@ function bodyStream(first, stream, signal) {
         async pull(controller) {
             signal?.throwIfAborted();
             const { promise } = vial.net(READ, stream, "", undefined);
-            const { body, isEnd } = parseReply(signal === undefined ? await promise
-                : await withSignal(promise, signal, close));
+            const { 0: flags, 2: body } = signal === undefined ? await promise
+                : await withSignal(promise, signal, close);
             if (body.length > 0) {
                 controller.enqueue(body);
             }
-            if (isEnd) {
+            if ((flags & FLAG_END) !== 0) {
                 controller.close();
             }
         },
@@ -68,22 +57,17 @@ function bodyStream(first, stream, signal) {
     }, { highWaterMark: AHEAD_BYTES, size: (piece) => piece.byteLength });
 }
 
-function makeResponse({ head, body, isEnd }, stream, signal) {
-    const headers = new Headers();
-    for (const [name, value] of head.headers) {
-        try {
-            headers.append(name, value);
-        } catch {
-            continue; /* a server may call a header anything */
-        }
+/* The parts of an answer are [flags, head, body]: see cell/js/tools.c. */
+function makeResponse({ 0: flags, 1: head, 2: body }, stream, signal) {
+    const isEnd = (flags & FLAG_END) !== 0;
+    if (NULL_BODY.includes(head.status) || (body.length === 0 && isEnd)) {
+        return answered(head, undefined, null);
     }
-    const hasBody = !NULL_BODY.includes(head.status) && (body.length > 0 || !isEnd);
-    const response = new Response(hasBody ? isEnd ? body : bodyStream(body, stream, signal) : null, { headers });
-    Object.assign(response._state, {
-        status: head.status, statusText: head.reason, type: "basic", url: head.url,
-        redirected: head.redirected,
-    });
-    return response;
+    return isEnd ? answered(head, body, null) : answered(head, undefined, bodyStream(body, stream, signal));
+}
+
+function simpleResponse(reply, id) {
+    return makeResponse(reply, id, undefined);
 }
 
 /* What nearly all programs ask for needs no Request: a URL that every reader reads alike, and a body
@@ -114,12 +98,20 @@ async function anyRequest(input, init) {
     };
 }
 
-export async function fetch(input, init = undefined) {
+async function fetchAny(input, init) {
     const { url, method, headers, redirect, signal, body } = plainRequest(input, init) ??
         await anyRequest(input, init);
     signal?.throwIfAborted();
     const { id, promise } = vial.net(OPEN, 0, JSON.stringify({ url, method, headers, redirect }), body);
     const reply = signal === undefined ? await promise
         : await withSignal(promise, signal, () => vial.net(CLOSE, id, "", undefined));
-    return makeResponse(parseReply(reply), id, signal);
+    return makeResponse(reply, id, signal);
+}
+
+/* Most of all a program asks for a URL and nothing else; such a URL needs no escapes either. */
+export function fetch(input, init = undefined) {
+    if (init === undefined && typeof input === "string" && PLAIN_URL.test(input)) {
+        return vial.net(OPEN, 0, `{"url":"${input}","method":"GET"}`, undefined, simpleResponse).promise;
+    }
+    return fetchAny(input, init);
 }
