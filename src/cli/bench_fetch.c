@@ -1,12 +1,16 @@
 /* bench_fetch.c - a guarded request of a program to a server on the loopback, beside the same
- * request with libcurl alone: with a connection that is kept, as the guarded one has it, and with a
- * new one for each request. */
+ * request with libcurl alone: both on a connection that is kept, and both on a new one for each
+ * request, because the server closes it.
+ *
+ * Beside the time on the clock, which has the wake-ups of other processors in it, there is the
+ * processor time of whoever asks: of libcurl the thread's, of ours the thread's and the cell's. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,31 +24,32 @@
 /* The first requests of a run load what they need; the others are what is measured. */
 enum { FIRST = 20, REQUESTS = 400, REPEATS = 7, BODY_BYTES = 1024, CONNECTIONS_MAX = 64 };
 
+#define PATH_KEEP "/keep"
+#define PATH_CLOSE "/close"
+
+/* What a request costs, in nanoseconds: on the clock, and of processors. */
+struct cost {
+    uint64_t wall, cpu;
+};
+
 struct server {
     pid_t pid;
     unsigned port;
 };
 
-/* Answers every request on a connection, as soon as its head is whole; they have no bodies. */
-static int serve(int fd)
+/* Answers every request on a connection, as soon as its head is whole; they have no bodies. Who asks
+ * for PATH_CLOSE gets a last answer. */
+static void serve(int fd)
 {
-    static char body[BODY_BYTES];
-    char request[8192], head[128];
+    char request[8192], answer[256 + BODY_BYTES];
+    int is_last = 0, head_len;
     size_t len = 0;
     ssize_t n;
-    int head_len;
 
-    memset(body, 'x', sizeof(body));
-    head_len =
-        snprintf(head, sizeof(head), "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", BODY_BYTES);
-    for (;;) {
-        struct {
-            char bytes[sizeof(head) + BODY_BYTES];
-        } answer;
-
+    while (!is_last) {
         n = recv(fd, request + len, sizeof(request) - 1 - len, 0);
         if (n <= 0) {
-            return 0;
+            return;
         }
         len += (size_t)n;
         request[len] = '\0';
@@ -52,10 +57,12 @@ static int serve(int fd)
             continue;
         }
         len = 0;
-        memcpy(answer.bytes, head, (size_t)head_len);
-        memcpy(answer.bytes + head_len, body, sizeof(body));
-        if (fd_write_all(fd, answer.bytes, (size_t)head_len + sizeof(body)) < 0) {
-            return 0;
+        is_last = strncmp(request, "GET " PATH_CLOSE, strlen("GET " PATH_CLOSE)) == 0;
+        head_len = snprintf(answer, sizeof(answer), "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n%s\r\n",
+            BODY_BYTES, is_last ? "Connection: close\r\n" : "");
+        memset(answer + head_len, 'x', BODY_BYTES);
+        if (fd_write_all(fd, answer, (size_t)head_len + BODY_BYTES) < 0) {
+            return;
         }
     }
 }
@@ -77,7 +84,7 @@ static int server_start(struct server *s)
     if (s->pid == 0) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         while ((fd = accept(sock, NULL, NULL)) >= 0) {
-            (void)serve(fd);
+            serve(fd);
             (void)close(fd);
         }
         _exit(0);
@@ -120,40 +127,45 @@ static int ask(const struct libcurl *lib, CURLM *multi, CURL *easy, const char *
     return left;
 }
 
-/* The time of a request with libcurl alone, in nanoseconds; 0 after a message. */
-static uint64_t bare_ns(const char *url, int is_kept)
+/* The processor time of this thread so far, in microseconds. */
+static uint64_t thread_us(void)
+{
+    struct rusage r;
+
+    (void)getrusage(RUSAGE_THREAD, &r);
+    return (uint64_t)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1000000 +
+           (uint64_t)(r.ru_utime.tv_usec + r.ru_stime.tv_usec);
+}
+
+/* A request with libcurl alone; -1 after a message. */
+static int bare(const char *url, struct cost *ret)
 {
     const struct libcurl *lib = NULL;
     struct vial_error err;
-    uint64_t before = 0;
+    uint64_t before = 0, cpu = 0;
     CURLM *multi;
     CURL *easy;
     int i, r = 0;
 
     if (libcurl_get(&lib, &err) < 0) {
-        (void)cli_fail_library(&err);
-        return 0;
+        return cli_fail_library(&err), -1;
     }
     multi = lib->multi_init();
     easy = lib->easy_init();
     for (i = 0; i < FIRST + REQUESTS && r == 0; i++) {
         before = i == FIRST ? clock_now_us() : before;
-        if (!is_kept && easy != NULL && multi != NULL) {
-            lib->easy_cleanup(easy);
-            (void)lib->multi_cleanup(multi);
-            multi = lib->multi_init();
-            easy = lib->easy_init();
-        }
+        cpu = i == FIRST ? thread_us() : cpu;
         r = multi != NULL && easy != NULL ? ask(lib, multi, easy, url) : -1;
     }
-    before = clock_now_us() - before;
+    ret->wall = (clock_now_us() - before) * 1000 / REQUESTS;
+    ret->cpu = (thread_us() - cpu) * 1000 / REQUESTS;
     lib->easy_cleanup(easy);
     (void)lib->multi_cleanup(multi);
-    return r == 0 ? before * 1000 / REQUESTS : 0;
+    return r == 0 ? 0 : (cli_fail(EXIT_OUR_FAILURE, "a request with libcurl failed"), -1);
 }
 
-/* The wall time of a run with so many requests; 0 after a message. */
-static uint64_t run_us(struct bench *b, const struct server *s, const char *url, int count)
+/* A run with so many requests, in microseconds; -1 after a message. */
+static int run(struct bench *b, const struct server *s, const char *url, int count, struct cost *ret)
 {
     struct vial_request request = VIAL_REQUEST_INIT;
     struct vial_limits limits = VIAL_LIMITS_INIT;
@@ -161,6 +173,7 @@ static uint64_t run_us(struct bench *b, const struct server *s, const char *url,
     struct vial_result *result;
     struct vial_error err;
     char source[256], net[256];
+    uint64_t cpu = thread_us();
     int status;
 
     (void)snprintf(source, sizeof(source),
@@ -176,80 +189,116 @@ static uint64_t run_us(struct bench *b, const struct server *s, const char *url,
     request.net_len = strlen(net);
     request.limits = &limits;
     if (vial_run(b->engine, &request, &result, &err) < 0) {
-        (void)cli_fail_library(&err);
-        return 0;
+        return cli_fail_library(&err), -1;
     }
     vial_result_usage(result, &usage);
     status = vial_result_status(result);
     vial_result_free(result);
     if (status != VIAL_STATUS_OK) {
-        (void)cli_fail(EXIT_OUR_FAILURE, "a benchmark ended as %s", vial_status_name(status));
-        return 0;
+        return cli_fail(EXIT_OUR_FAILURE, "a benchmark ended as %s", vial_status_name(status)), -1;
     }
-    return usage.wall_us;
+    *ret = (struct cost){.wall = usage.wall_us, .cpu = usage.cpu_us + thread_us() - cpu};
+    return 0;
 }
 
-/* What was measured, in nanoseconds. */
-struct found {
-    uint64_t kept, fresh, ours;
+/* A request of a program: what a run with many takes longer than one with a few. */
+static int guarded(struct bench *b, const struct server *s, const char *url, struct cost *ret)
+{
+    struct cost few, many;
+
+    if (run(b, s, url, FIRST, &few) < 0 || run(b, s, url, FIRST + REQUESTS, &many) < 0) {
+        return -1;
+    }
+    ret->wall = many.wall > few.wall ? (many.wall - few.wall) * 1000 / REQUESTS : 1;
+    ret->cpu = many.cpu > few.cpu ? (many.cpu - few.cpu) * 1000 / REQUESTS : 1;
+    return 0;
+}
+
+/* Both, on one kind of connection. */
+struct pair {
+    struct cost bare, guarded;
 };
 
-static int measure(struct bench *b, const struct server *s, struct found *ret)
+static struct cost median(struct bench_times *wall, struct bench_times *cpu)
 {
-    struct bench_times kept = {0}, fresh = {0}, ours = {0};
-    uint64_t few, many, alone, anew;
+    return (struct cost){.wall = bench_times_at(wall, 50), .cpu = bench_times_at(cpu, 50)};
+}
+
+static int measure(struct bench *b, const struct server *s, const char *path, struct pair *ret)
+{
+    struct bench_times times[4] = {{0}};
+    struct pair p = {.bare = {0}};
     char url[64];
     int i, r = 0;
 
-    (void)snprintf(url, sizeof(url), "http://127.0.0.1:%u/x", s->port);
+    (void)snprintf(url, sizeof(url), "http://127.0.0.1:%u%s", s->port, path);
     for (i = 0; i < REPEATS && r == 0; i++) { /* in turn: the machine is not always the same */
-        alone = bare_ns(url, 1);
-        anew = bare_ns(url, 0);
-        few = run_us(b, s, url, FIRST);
-        many = run_us(b, s, url, FIRST + REQUESTS);
-        r = alone == 0 || anew == 0 || few == 0 || many < few ? -1 : 0;
-        bench_times_add(&kept, alone);
-        bench_times_add(&fresh, anew);
-        bench_times_add(&ours, (many - few) * 1000 / REQUESTS);
+        r = bare(url, &p.bare) < 0 || guarded(b, s, url, &p.guarded) < 0 ? -1 : 0;
+        bench_times_add(&times[0], p.bare.wall);
+        bench_times_add(&times[1], p.bare.cpu);
+        bench_times_add(&times[2], p.guarded.wall);
+        bench_times_add(&times[3], p.guarded.cpu);
     }
-    *ret = (struct found){.kept = bench_times_at(&kept, 50),
-        .fresh = bench_times_at(&fresh, 50),
-        .ours = bench_times_at(&ours, 50)};
-    bench_times_release(&kept);
-    bench_times_release(&fresh);
-    bench_times_release(&ours);
+    ret->bare = median(&times[0], &times[1]);
+    ret->guarded = median(&times[2], &times[3]);
+    for (i = 0; i < 4; i++) {
+        bench_times_release(&times[i]);
+    }
     return r;
+}
+
+static double ratio(uint64_t a, uint64_t b)
+{
+    return b > 0 ? (double)a / (double)b : 0;
+}
+
+static void tell(struct bench *b, const char *name, const char *what, const struct pair *p)
+{
+    bench_line(b, "%-17s %.1f us guarded, %.1f us with libcurl alone: %.2fx; %s", name,
+        (double)p->guarded.wall / 1000, (double)p->bare.wall / 1000,
+        ratio(p->guarded.wall, p->bare.wall), what);
+    bench_line(b, "                  %.1f us and %.1f us of processor time: %.2fx, %d in one run",
+        (double)p->guarded.cpu / 1000, (double)p->bare.cpu / 1000,
+        ratio(p->guarded.cpu, p->bare.cpu), REQUESTS);
+}
+
+static void tell_json(struct bench *b, const char *name, const struct pair *p)
+{
+    json_key(b->json, name);
+    json_begin_object(b->json);
+    json_key(b->json, "guarded_ns");
+    json_u64(b->json, p->guarded.wall);
+    json_key(b->json, "guarded_cpu_ns");
+    json_u64(b->json, p->guarded.cpu);
+    json_key(b->json, "bare_ns");
+    json_u64(b->json, p->bare.wall);
+    json_key(b->json, "bare_cpu_ns");
+    json_u64(b->json, p->bare.cpu);
+    json_end_object(b->json);
 }
 
 int bench_fetch(struct bench *b)
 {
-    struct found found = {.kept = 0};
+    struct pair keep = {.bare = {0}}, fresh = {.bare = {0}};
     struct server s;
     int r;
 
     if (server_start(&s) < 0) {
         return cli_fail(EXIT_OUR_FAILURE, "there is no server to ask");
     }
-    r = measure(b, &s, &found);
+    r = measure(b, &s, PATH_KEEP, &keep);
+    r = r < 0 ? r : measure(b, &s, PATH_CLOSE, &fresh);
     server_stop(&s);
-    if (r < 0 || found.kept == 0 || found.fresh == 0) {
+    if (r < 0) {
         return EXIT_OUR_FAILURE;
     }
-    bench_line(b,
-        "fetch             %.1f us guarded; libcurl alone %.1f us, %.1f us with a connect",
-        (double)found.ours / 1000, (double)found.kept / 1000, (double)found.fresh / 1000);
-    bench_line(b, "                  %.2fx and %.2fx of it, %d in sequence in one run",
-        (double)found.ours / (double)found.kept, (double)found.ours / (double)found.fresh,
-        REQUESTS);
+    tell(b, "fetch, kept", "the connection is there", &keep);
+    tell(b, "fetch, new", "a new connection each", &fresh);
     if (b->json != NULL) {
         json_key(b->json, "fetch");
         json_begin_object(b->json);
-        json_key(b->json, "bare_ns");
-        json_u64(b->json, found.kept);
-        json_key(b->json, "bare_connect_ns");
-        json_u64(b->json, found.fresh);
-        json_key(b->json, "guarded_ns");
-        json_u64(b->json, found.ours);
+        tell_json(b, "kept", &keep);
+        tell_json(b, "new", &fresh);
         json_end_object(b->json);
     }
     return EXIT_FINE;
