@@ -32,6 +32,10 @@ static const char *const OPTIONS[][2] = {
      * hot gets there soon all the same. The defaults are 500 and 100. */
     {"JSC_thresholdForJITAfterWarmUp", "4000"},
     {"JSC_thresholdForJITSoon", "1000"},
+    /* The next compiler takes a millisecond for a function, in the only thread that there is. By
+     * the engine's own 1000 a function that is called a few hundred times gets there, and never
+     * pays: 400 requests to the network took half as long again. Loops take a moment to 20000. */
+    {"JSC_thresholdForOptimizeAfterWarmUp", "20000"},
     /* No other engine leaves out the frame of a function whose last call is still going on: stack
      * traces would lack who called. */
     {"JSC_useTailCalls", "0"},
