@@ -109,8 +109,10 @@ static int set_url(struct egress *f, const char *text, size_t len)
 
 static int judge(struct egress *f)
 {
-    struct net_verdict verdict = net_policy_judge(f->job.policy, &f->url, f->method);
+    struct net_verdict verdict = net_chain_judge(f->job.rules, &f->url, f->method);
     const char *method = net_method_name(f->method);
+    /* Whose rules there are need not be said where nobody else has any. */
+    int is_tighter = verdict.whose != NULL && verdict.whose != f->job.rules->whose[0];
 
     f->rule = verdict.rule;
     (void)snprintf(f->report->rule, sizeof(f->report->rule), "%s",
@@ -123,12 +125,12 @@ static int judge(struct egress *f)
             "%s is %s; only public addresses may be reached, and those that a rule names",
             f->url.host, verdict.why);
     case NET_BY_RULE:
-        return DENY(f, net_code_name(verdict.code), "%s %s://%s:%u%s is denied by the rule %s",
+        return DENY(f, net_code_name(verdict.code), "%s %s://%s:%u%s is denied by the rule %s of the %s",
             method, net_scheme_name(f->url.scheme), f->url.host, f->url.port, f->url.path.data,
-            verdict.rule->name);
+            verdict.rule->name, verdict.whose);
     default:
-        return DENY(f, net_code_name(verdict.code), "no rule of the network allows %s %s://%s:%u%s",
-            method, net_scheme_name(f->url.scheme), f->url.host, f->url.port, f->url.path.data);
+        return DENY(f, net_code_name(verdict.code), "no rule of the network%s%s allows %s %s://%s:%u%s",
+            is_tighter ? " of the " : "", is_tighter ? verdict.whose : "", method, net_scheme_name(f->url.scheme), f->url.host, f->url.port, f->url.path.data);
     }
 }
 

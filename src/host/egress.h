@@ -38,7 +38,7 @@ struct egress_events {
 /* Everything is borrowed, until the request is freed. */
 struct egress_job {
     struct egress_net *net;
-    const struct net_policy *policy;
+    const struct net_chain *rules;
     const struct vial_limits *limits;
     /* Adds the value of a secret to *ret; host/secrets.h. */
     int (*secret)(void *user, const char *name, struct buf *ret, struct vial_error *err);

@@ -58,8 +58,8 @@ struct fetch {
 struct fetches {
     struct vial_run *run;
     struct egress_net *net; /* NULL until the first request */
-    struct net_policy own;
-    const struct net_policy *policy;
+    struct net_policy own; /* of the request */
+    struct net_chain rules;
     struct vial_limits limits;
     struct fetch *first;
     unsigned pending_count; /* calls that wait for an answer */
@@ -81,40 +81,13 @@ static void fetch_free(struct fetch *f)
     free(f);
 }
 
-/* The rules that hold by the permissions of all levels; *ret stays NULL when there is no network.
- * Later levels can take all of it away, and give it only where there is no environment. */
-static int find_policy(const struct vial_run *run, const struct vial_env *env,
-    const struct net_policy **ret, struct vial_error *err)
-{
-    const struct net_policy *found = env != NULL ? &env->document->permissions->net : NULL;
-    const struct permission *p;
-    unsigned i;
-
-    for (i = PERMISSION_SESSION; i < PERMISSION_LEVELS; i++) {
-        p = run->permit.chain.levels[i];
-        if (p == NULL || p->scopes[SCOPE_NET].word == RULES_UNSAID) {
-            continue;
-        }
-        if (p->scopes[SCOPE_NET].word == RULES_LIST && found != NULL) {
-            return vial__fail(err, VIAL_E_INVALID,
-                "the network of an environment or a session can be taken away with \"net\": "
-                "\"deny\", not divided by further rules");
-        }
-        if (p->scopes[SCOPE_NET].word == RULES_DENY) {
-            return VIAL_OK;
-        }
-        found = found != NULL || env != NULL ? found : &p->net;
-    }
-    *ret = found != NULL && found->count > 0 ? found : NULL;
-    return VIAL_OK;
-}
-
-int fetches_open(struct vial_run *run, const struct vial_env *env, struct vial_error *err)
+/* The rules that hold: those of the request alone, or of the environment, give; the permissions of
+ * all levels take away. */
+static int find_rules(struct fetches *o, const struct vial_run *run, const struct vial_env *env,
+    struct vial_error *err)
 {
     const struct vial_request *q = &run->request;
-    const struct net_policy *given = NULL;
-    struct net_policy own = {.rules = NULL};
-    struct fetches *o;
+    struct permission_chain chain = run->permit.chain;
     int r;
 
     if (env != NULL && q->net != NULL) {
@@ -123,24 +96,34 @@ int fetches_open(struct vial_run *run, const struct vial_env *env, struct vial_e
             env->document->name);
     }
     if (q->net != NULL) {
-        r = net_policy_parse(q->net, q->net_len, &own, err);
+        r = net_policy_parse(q->net, q->net_len, &o->own, err);
         if (r < 0) {
             return r;
         }
+        if (o->own.count == 0) {
+            return VIAL_OK;
+        }
+        o->rules = (struct net_chain){.policies = {&o->own}, .whose = {"run"}, .count = 1};
     }
-    r = find_policy(run, env, &given, err);
-    if (r < 0 || (own.count == 0 && given == NULL)) {
-        net_policy_release(&own);
-        return r;
-    }
-    o = calloc(1, sizeof(*o));
+    chain.levels[PERMISSION_ENVIRONMENT] = env != NULL ? env->document->permissions : NULL;
+    return permission_net_chain(&chain, &o->rules, err);
+}
+
+int fetches_open(struct vial_run *run, const struct vial_env *env, struct vial_error *err)
+{
+    struct fetches *o = calloc(1, sizeof(*o));
+    int r;
+
     if (o == NULL) {
-        net_policy_release(&own);
         return vial__fail(err, VIAL_E_NOMEM, "no memory for the network of a run");
     }
+    r = find_rules(o, run, env, err);
+    if (r < 0 || o->rules.count == 0) {
+        net_policy_release(&o->own);
+        free(o);
+        return r;
+    }
     o->run = run;
-    o->own = own;
-    o->policy = own.count > 0 ? &o->own : given;
     o->limits = run->limits;
     run->calls.fetches = o;
     return VIAL_OK;
@@ -401,7 +384,7 @@ static int finish(struct fetch *f)
 static int begin(struct fetch *f, struct vial_error *err)
 {
     struct fetches *o = f->owner;
-    struct egress_job job = {.policy = o->policy,
+    struct egress_job job = {.rules = &o->rules,
         .limits = &o->limits,
         .secret = secrets_lookup,
         .secret_user = o->run->engine,

@@ -126,7 +126,8 @@ static const char *host_fault(const struct net_rule *rule, const struct net_url 
                : NULL;
 }
 
-struct net_verdict net_policy_judge(
+/* What the rules alone say. */
+static struct net_verdict match(
     const struct net_policy *policy, const struct net_url *url, int method)
 {
     struct net_verdict verdict = {.code = NET_NO_RULE};
@@ -140,11 +141,49 @@ struct net_verdict net_policy_judge(
     if (verdict.rule != NULL) {
         verdict.code = verdict.rule->effect == NET_ALLOW ? NET_OK : NET_BY_RULE;
     }
+    return verdict;
+}
+
+struct net_verdict net_policy_judge(
+    const struct net_policy *policy, const struct net_url *url, int method)
+{
+    struct net_verdict verdict = match(policy, url, method);
+
     if (verdict.code != NET_BY_RULE) {
         verdict.why = host_fault(verdict.rule, url);
         verdict.code = verdict.why != NULL ? NET_BAD_ADDRESS : verdict.code;
     }
     return verdict;
+}
+
+struct net_verdict net_chain_judge_one(
+    const struct net_chain *chain, size_t index, const struct net_url *url, int method)
+{
+    /* Only who gives says something about addresses. */
+    struct net_verdict verdict = index == 0 ? net_policy_judge(chain->policies[0], url, method)
+                                            : match(chain->policies[index], url, method);
+
+    verdict.whose = verdict.code != NET_OK ? chain->whose[index] : NULL;
+    return verdict;
+}
+
+struct net_verdict net_chain_judge(
+    const struct net_chain *chain, const struct net_url *url, int method)
+{
+    struct net_verdict first = {.code = NET_NO_RULE}, other;
+    size_t i;
+
+    if (chain->count == 0) {
+        return first;
+    }
+    first = net_chain_judge_one(chain, 0, url, method);
+    for (i = 1; i < chain->count && first.code == NET_OK; i++) {
+        other = net_chain_judge_one(chain, i, url, method);
+        if (other.code != NET_OK) {
+            return other;
+        }
+    }
+    return first;
 }
 
 /* ---- making rules ---- */

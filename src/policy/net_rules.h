@@ -99,11 +99,30 @@ struct net_verdict {
     int code;                    /* enum net_code */
     const struct net_rule *rule; /* that decided; NULL: none did */
     const char *why;             /* of NET_BAD_ADDRESS: what the address is */
+    const char *whose;           /* of a chain: whose rules refused; NULL: none did */
 };
 
 /* What the rules say to a request, before anybody has asked for the addresses of its host. */
 struct net_verdict net_policy_judge(
     const struct net_policy *policy, const struct net_url *url, int method);
+
+/* Several policies, all of which must allow a request. The first one gives: its rules say which
+ * addresses that are not public may be reached, and have the secrets. The others only take away. */
+enum { NET_CHAIN_MAX = 4 };
+
+struct net_chain {
+    const struct net_policy *policies[NET_CHAIN_MAX]; /* borrowed */
+    const char *whose[NET_CHAIN_MAX];                 /* "environment", "session", "run" */
+    size_t count;                                     /* 0: there is no network */
+};
+
+/* What they say together: the rule of the first one, or the one that refused. */
+struct net_verdict net_chain_judge(
+    const struct net_chain *chain, const struct net_url *url, int method);
+
+/* What one of them says for itself. */
+struct net_verdict net_chain_judge_one(
+    const struct net_chain *chain, size_t index, const struct net_url *url, int method);
 
 /* May a request that this rule allows go to the address? NULL, or what the address is. */
 const char *net_rule_judge_address(const struct net_rule *rule, const struct net_address *address);

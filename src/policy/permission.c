@@ -155,15 +155,97 @@ int permission_settle(
     return VIAL_OK;
 }
 
+/* A rule that only takes away has nothing to give. */
+static int check_tightens(const struct net_policy *policy, unsigned level, struct vial_error *err)
+{
+    size_t i;
+
+    for (i = 0; i < policy->count; i++) {
+        if (policy->rules[i].inject != NET_INJECT_NOTHING || policy->rules[i].addresses_count > 0) {
+            return vial__fail(err, VIAL_E_INVALID,
+                "the rule %.64s of the %s has %s: where rules of the network hold already, further "
+                "ones can only take away; only the first ones have \"inject\" and \"addresses\"",
+                policy->rules[i].name, LEVELS[level],
+                policy->rules[i].addresses_count > 0 ? "addresses" : "a secret");
+        }
+    }
+    return VIAL_OK;
+}
+
+int permission_net_chain(
+    const struct permission_chain *chain, struct net_chain *ret, struct vial_error *err)
+{
+    const struct permission *p;
+    enum rules_word word;
+    unsigned i;
+    int r;
+
+    for (i = 0; i < PERMISSION_LEVELS; i++) {
+        p = chain->levels[i];
+        word = p != NULL ? p->scopes[SCOPE_NET].word : RULES_UNSAID;
+        if (word == RULES_DENY || (word == RULES_UNSAID && p != NULL && i == PERMISSION_ENVIRONMENT) ||
+            (word == RULES_LIST && p->net.count == 0)) {
+            ret->count = 0; /* an environment that says nothing has its default */
+            return VIAL_OK;
+        }
+        if (word == RULES_UNSAID || (word == RULES_ALLOW && ret->count > 0)) {
+            continue;
+        }
+        r = ret->count > 0 ? check_tightens(&p->net, i, err) : 0;
+        if (r < 0) {
+            return r;
+        }
+        ret->policies[ret->count] = &p->net;
+        ret->whose[ret->count++] = LEVELS[i];
+    }
+    return VIAL_OK;
+}
+
+/* Whose word, or empty list, leaves no network. */
+static void explain_none(const struct permission_chain *chain, struct permission_verdict *v)
+{
+    unsigned i;
+
+    for (i = 0; i < PERMISSION_LEVELS; i++) {
+        const struct permission *p = chain->levels[i];
+
+        if (p != NULL && (p->scopes[SCOPE_NET].word == RULES_DENY ||
+                             (p->scopes[SCOPE_NET].word == RULES_LIST && p->net.count == 0))) {
+            v->level = i;
+            (void)snprintf(v->by, sizeof(v->by), "net: %s of the %s",
+                p->scopes[SCOPE_NET].word == RULES_DENY ? "\"deny\"" : "[]", LEVELS[i]);
+            return;
+        }
+    }
+}
+
+/* Which rules of all levels let it pass, or which one did not. */
+static int explain_chain(
+    const struct net_chain *chain, const struct net_url *url, struct permission_verdict *v)
+{
+    struct net_verdict judged;
+    size_t i, len = 0;
+
+    v->allowed = 1;
+    for (i = 0; i < chain->count && v->allowed; i++) {
+        judged = net_chain_judge_one(chain, i, url, NET_GET);
+        v->allowed = judged.code == NET_OK;
+        len = v->allowed && len < sizeof(v->by) ? len : 0; /* who refuses is all that matters */
+        len += (size_t)snprintf(v->by + len, sizeof(v->by) - len, "%s%s \"%.64s\" of the %s",
+            len > 0 ? " and " : "", judged.why != NULL ? judged.why : "net",
+            judged.rule != NULL ? judged.rule->name : "none", chain->whose[i]);
+    }
+    return v->allowed;
+}
+
 int permission_net_decide(
     const struct permission_chain *chain, const char *url, struct permission_verdict *verdict)
 {
     struct permission_verdict v = {.allowed = 0, .rule = RULE_WORD};
-    const struct permission *p;
-    struct net_verdict judged;
+    struct vial_error err = {.code = 0};
+    struct net_chain net = {.count = 0};
     struct net_url parsed;
     const char *why = NULL;
-    unsigned i;
 
     (void)snprintf(v.by, sizeof(v.by), "the default of net");
     if (net_url_parse(url, strlen(url), &parsed, &why) < 0) {
@@ -171,26 +253,12 @@ int permission_net_decide(
         *verdict = v;
         return 0;
     }
-    for (i = 0; i < PERMISSION_LEVELS; i++) {
-        p = chain->levels[i];
-        if (p == NULL || p->scopes[SCOPE_NET].word == RULES_UNSAID) {
-            continue;
-        }
-        judged = net_policy_judge(&p->net, &parsed, NET_GET);
-        v.allowed = judged.code == NET_OK;
-        v.level = i;
-        (void)snprintf(v.by, sizeof(v.by), "%s \"%.64s\" of the %s",
-            judged.why != NULL ? judged.why : "net",
-            judged.rule != NULL ? judged.rule->name : "none", permission_level_name(i));
-        if (!v.allowed) {
-            break;
-        }
-    }
-    /* A level above one that says nothing about the network has nothing to give. */
-    if (v.allowed && chain->levels[PERMISSION_ENVIRONMENT] != NULL &&
-        chain->levels[PERMISSION_ENVIRONMENT]->scopes[SCOPE_NET].word == RULES_UNSAID) {
-        v.allowed = 0;
-        (void)snprintf(v.by, sizeof(v.by), "the default of net");
+    if (permission_net_chain(chain, &net, &err) < 0) {
+        (void)snprintf(v.by, sizeof(v.by), "%.240s", err.text);
+    } else if (net.count > 0) {
+        (void)explain_chain(&net, &parsed, &v);
+    } else {
+        explain_none(chain, &v);
     }
     net_url_release(&parsed);
     *verdict = v;

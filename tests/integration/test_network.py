@@ -380,6 +380,90 @@ def test_an_error_has_the_name_of_the_rule(vial, server, folder):
     assert [c["request"]["rule"] for c in result["calls"]][:2] == ["loop", "no-admin"]
 
 
+@pytest.fixture
+def narrowed(vial, server, folder):
+    """An environment whose rules allow /v1 of the server, and what a run in it is called with."""
+    rule = {"effect": "allow", "name": "given", "match": {"scheme": "http", "host": "127.0.0.1", "port": server.server_port, "path": "/v1"},
+            "addresses": ["127.0.0.1"]}
+
+    def make(language):
+        (folder / "env.json").write_text(json.dumps({"name": "narrowed", "language": language, "permissions": {"net": [rule]}}))
+        done = vial("env", "create", "--data-dir", str(folder / "data"), str(folder / "env.json"))
+        assert done.returncode == 0, done.stderr
+        return ["--data-dir", str(folder / "data"), "--in", "narrowed"]
+
+    return make
+
+
+ASK_ALL = {
+    "javascript": """const t = []; for (const [m, p] of %s)
+        try { t.push((await fetch("%s" + p, {method: m})).status) } catch (e) { t.push([e.name, e.code, e.rule ?? null, e.message]) }
+        t""",
+    "python": """t = []
+for m, p in %s:
+    try:
+        t.append((await fetch("%s" + p, method=m)).status)
+    except Exception as e:
+        t.append([e.name, e.code, getattr(e, "rule", None), str(e)])
+t"""}
+
+
+@pytest.mark.parametrize("language", ["javascript", "python"])
+def test_a_run_divides_the_network_by_rules_of_its_own(vial, server, narrowed, language):
+    """A request must be allowed by the rules of the environment and by those of the run."""
+    inside = narrowed(language)
+    here = {"scheme": "http", "host": "127.0.0.1", "port": server.server_port}
+    own = [{"effect": "allow", "name": "read", "match": {**here, "methods": ["GET"]}},
+           {"effect": "deny", "name": "no-b", "match": {**here, "path": "/v1/b"}}]
+    asked = [["GET", "/v1/a"], ["GET", "/v1/b"], ["POST", "/v1/a"], ["GET", "/v2"]]
+    code = ASK_ALL[language] % (json.dumps(asked), base(server))
+    before = len(server.seen)
+    result = vial.result(*inside, "--permissions", json.dumps({"net": own}), "-e", code)
+    assert result["status"] == "ok", result["error"]
+    first, second, third, fourth = result["value"]
+    assert first == 200
+    assert second[:3] == ["DeniedError", "rule", "no-b"] and second[3].endswith("by the rule no-b of the run")
+    assert third[:3] == ["DeniedError", "rule", None] and third[3].startswith("no rule of the network of the run allows POST")
+    assert fourth[0] == "DeniedError"
+    assert [c["request"]["rule"] for c in result["calls"]] == ["given", "no-b", None, None]
+    assert [path for _, path, _ in server.seen[before:]] == ["/v1/a"]
+    whole = vial.result(*inside, "--permissions", '{"net": "allow"}', "-e", code)
+    assert [v if v == 200 else v[0] for v in whole["value"]] == [200, 200, 200, "DeniedError"]
+
+
+@pytest.mark.parametrize("net, words", [
+    ([{"effect": "allow", "match": {"scheme": "http", "host": "127.0.0.1"}, "addresses": ["127.0.0.1"]}], "has addresses"),
+    ([{"effect": "allow", "match": {"host": "a.example"}, "inject": {"bearer": "KEY"}}], "has a secret")])
+def test_the_rules_of_a_run_give_nothing(vial, server, narrowed, net, words):
+    done = vial("run", *narrowed("javascript"), "--permissions", json.dumps({"net": net}), "-e", "1")
+    assert done.returncode != 0 and words in done.stderr and "can only take away" in done.stderr
+
+
+def test_the_rules_of_a_run_hold_beside_those_of_its_command(vial, server):
+    command = ["--net", base(server) + "/*", "--net-address", "127.0.0.1"]
+    code = f'try {{ (await fetch("{base(server)}/x")).status }} catch (e) {{ e.code }}'
+    rule = {"effect": "allow", "match": {"scheme": "http", "host": "127.0.0.1", "port": server.server_port, "path": "/y"}}
+    before = len(server.seen)
+    assert vial.result(*command, "-e", code)["value"] == 200
+    assert vial.result(*command, "--permissions", json.dumps({"net": [rule]}), "-e", code)["value"] == "rule"
+    assert vial.result(*command, "--permissions", '{"net": "deny"}', "-e", "typeof fetch")["value"] == "undefined"
+    assert len(server.seen) == before + 1
+
+
+def test_explaining_shows_the_rules_of_both(vial, server, narrowed, folder):
+    narrowed("javascript")
+    rule = {"effect": "allow", "name": "mine", "match": {"scheme": "http", "host": "127.0.0.1", "port": server.server_port, "path": "/v1/a"}}
+
+    def explain(path, net):
+        done = vial("policy", "explain", str(folder / "env.json"), "--net", base(server) + path, "--permissions", json.dumps({"net": net}))
+        return done.stdout.strip()
+
+    assert explain("/v1/a", [rule]).endswith('by net "given" of the environment and net "mine" of the run')
+    assert explain("/v1/b", [rule]).startswith("denied") and explain("/v1/b", [rule]).endswith('by net "none" of the run')
+    assert explain("/v1/b", "allow").endswith('by net "given" of the environment')
+    assert explain("/v1/b", "deny").endswith('by net: "deny" of the run')
+
+
 def test_a_stored_secret_is_sent_and_never_seen(vial, server, folder):
     data = ["--data-dir", str(folder / "data")]
     assert vial("secret", "set", "API_KEY", *data, stdin="very-hidden-value").returncode == 0
