@@ -459,6 +459,13 @@ static int follow(struct egress *f, const struct egress_exchange *x)
             f->url.host, (int)strcspn(x->redirect.data, "?#"), x->redirect.data,
             f->job.ask->redirect == EGRESS_ERROR ? 0 : limits->redirects_max);
     }
+    if (f->job.is_streamed && x->sent > 0 && x->status != 303 &&
+        !(f->method == NET_POST && (x->status == 301 || x->status == 302))) {
+        return FAIL(f, "redirect",
+            "%s redirects, and a body that is a stream cannot be sent again; ask for that URL, or "
+            "send it as a whole",
+            f->url.host);
+    }
     f->report->redirects++;
     f->has_url = 0; /* before is released here */
     r = set_url(f, x->redirect.data, x->redirect.len);
@@ -516,7 +523,7 @@ static int hop_send(struct egress *f)
     f->x = (struct egress_exchange){.job = &f->job,
         .url = &f->url,
         .method = f->method,
-        .has_body = f->has_body && f->job.body_len > 0,
+        .has_body = f->has_body && (f->job.body_len > 0 || f->job.is_streamed),
         .addresses = f->addresses,
         .addresses_count = f->addresses_count,
         .until_us = f->until_us,

@@ -33,6 +33,9 @@ struct egress_events {
     int (*has_room)(void *user);
     /* A piece of the body; 0, or -1 without memory. */
     int (*body)(void *user, const char *bytes, size_t len);
+    /* Of a request with a streamed body: its next bytes, at most max, into bytes. How many; 0 when
+     * it ends here; -1 when there are none yet: when there are, egress_go_on is called. */
+    long (*more)(void *user, char *bytes, size_t max);
 };
 
 /* Everything is borrowed, until the request is freed. */
@@ -46,6 +49,7 @@ struct egress_job {
     const struct egress_ask *ask;
     const char *body;
     size_t body_len;
+    int is_streamed; /* the body comes by events->more */
     const struct egress_events *events;
 };
 
@@ -78,7 +82,7 @@ struct egress *egress_new(const struct egress_job *job, struct egress_report *re
 int egress_step(struct egress *e, uint64_t now_us);
 uint64_t egress_deadline_us(const struct egress *e);
 
-/* There is room for more of the body. */
+/* There is room for more of the body, or there is more of the one that is sent. */
 void egress_go_on(struct egress *e);
 
 /* Is there an answer whose head was not told yet? */

@@ -103,7 +103,14 @@ static size_t on_send(char *bytes, size_t size, size_t count, void *user)
 {
     struct egress_exchange *x = user;
     size_t n = x->job->body_len - x->sent;
+    long more;
 
+    if (x->has_body && x->job->is_streamed) {
+        more = x->job->events->more(x->job->events->user, bytes, size * count);
+        x->is_dry = more < 0;
+        x->sent += more > 0 ? (size_t)more : 0;
+        return more < 0 ? CURL_READFUNC_PAUSE : (size_t)more;
+    }
     n = n < size * count ? n : size * count;
     if (n > 0) {
         memcpy(bytes, x->job->body + x->sent, n);
@@ -336,6 +343,7 @@ static int set_request(struct egress_exchange *x)
 {
     const struct libcurl *lib = lib_of(x);
     CURL *easy = x->easy;
+    curl_off_t size = !x->has_body ? 0 : x->job->is_streamed ? -1 : (curl_off_t)x->job->body_len;
     int bad = 0;
 
     SET(CURLOPT_URL, x->target);
@@ -345,7 +353,7 @@ static int set_request(struct egress_exchange *x)
     } else if (x->has_body || x->method == NET_POST || x->method == NET_PUT ||
                x->method == NET_PATCH) {
         SET(CURLOPT_UPLOAD, 1L);
-        SET(CURLOPT_INFILESIZE_LARGE, (curl_off_t)(x->has_body ? x->job->body_len : 0));
+        SET(CURLOPT_INFILESIZE_LARGE, size); /* -1: in chunks */
         SET(CURLOPT_CUSTOMREQUEST, net_method_name(x->method));
     } else {
         SET(CURLOPT_CUSTOMREQUEST, net_method_name(x->method));
@@ -464,13 +472,15 @@ int egress_exchange_step(struct egress_exchange *x, uint64_t now_us)
 
 void egress_exchange_go_on(struct egress_exchange *x)
 {
-    if (x->stop != EGRESS_STOP_NOT || catch_up(x) < 0 || !x->is_held || is_behind(x) ||
-        !has_room(x)) {
+    int was_held = x->is_held, was_dry = x->is_dry;
+
+    if (x->stop != EGRESS_STOP_NOT || catch_up(x) < 0) {
         return;
     }
-    x->is_held = 0;
-    if (!x->end.is_done) { /* gives on what it has kept, in here */
-        (void)lib_of(x)->easy_pause(x->easy, CURLPAUSE_CONT);
+    x->is_held = x->is_held && (is_behind(x) || !has_room(x));
+    x->is_dry = 0;                                  /* it asks again */
+    if (!x->end.is_done && (was_held || was_dry)) { /* gives on what it has kept, in here */
+        (void)lib_of(x)->easy_pause(x->easy, x->is_held ? CURLPAUSE_RECV : CURLPAUSE_CONT);
     }
 }
 

@@ -4,6 +4,7 @@
  * the run's list until the cell has all of its answer. */
 #include "host/fetch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ enum {
      * the limit: programs begin many, and read the answers when all of them are there. */
     STALLED_FACTOR = 4,
     DOWN_BYTES_MAX = 8 * FETCH_PIECE_BYTES, /* what is taken at once may be a little more */
+    UP_BYTES_MAX = 2 * FETCH_PIECE_BYTES, /* one on its way, and one that has just come */
     ANSWER_EARLY_BYTES = FETCH_PIECE_BYTES / 2,
     REQUEST_JSON_BYTES_MAX = 65536,
     ERROR_BYTES_MAX = 8192,
@@ -49,6 +51,11 @@ struct fetch {
     struct egress_ask ask;
     char *body;
     size_t body_len;
+    int is_streamed; /* else body is all of it */
+    int is_up_ended;
+    uint32_t sending_id; /* the call with a piece that is to be answered; 0: none */
+    uint64_t up_bytes;   /* that came so far */
+    struct buf up;       /* of them, those that are not sent yet */
     struct egress *egress; /* while it is being made */
     struct egress_events events;
     struct buf head, down;
@@ -76,6 +83,7 @@ static void fetch_free(struct fetch *f)
     egress_ask_release(&f->ask);
     egress_report_release(&f->report);
     free(f->body);
+    buf_release(&f->up);
     buf_release(&f->head);
     buf_release(&f->down);
     free(f);
@@ -361,6 +369,35 @@ static int on_body(void *user, const char *bytes, size_t len)
     return buf_add(&f->down, bytes, len, NULL);
 }
 
+/* Answers the call with a piece of the body that is sent: there is room for another, or nobody
+ * wants one. */
+static void answer_piece(struct fetch *f, int is_over)
+{
+    struct fetch_reply reply = {.flags = is_over ? FETCH_END : 0};
+
+    if (f->sending_id != 0) {
+        calls_answer(f->owner->run, f->sending_id, ANSWER_BYTES, (const char *)&reply, sizeof(reply));
+        f->sending_id = 0;
+        f->owner->pending_count--;
+    }
+}
+
+static long on_more(void *user, char *bytes, size_t max)
+{
+    struct fetch *f = user;
+    size_t n = f->up.len < max ? f->up.len : max;
+
+    if (n == 0) {
+        return f->is_up_ended ? 0 : -1;
+    }
+    memcpy(bytes, f->up.data, n);
+    buf_consume(&f->up, n);
+    if (f->up.len < FETCH_PIECE_BYTES) {
+        answer_piece(f, 0);
+    }
+    return (long)n;
+}
+
 /* ---- requests that begin and end ---- */
 
 /* The end of a request. 1 when there is nothing left of it. */
@@ -370,6 +407,7 @@ static int finish(struct fetch *f)
     f->is_stalled = 0;
     egress_free(f->egress);
     f->egress = NULL;
+    answer_piece(f, 1);
     note_end(f);
     if (serve(f, 1)) {
         unlist(f);
@@ -391,6 +429,7 @@ static int begin(struct fetch *f, struct vial_error *err)
         .ask = &f->ask,
         .body = f->body,
         .body_len = f->body_len,
+        .is_streamed = f->is_streamed,
         .events = &f->events};
     int r = o->net != NULL ? 0 : egress_net_new(o->run->wake_fd, &o->net, err);
 
@@ -398,7 +437,8 @@ static int begin(struct fetch *f, struct vial_error *err)
         return r;
     }
     f->events = (struct egress_events){
-        .user = f, .count = on_count, .head = on_head, .has_room = has_room, .body = on_body};
+        .user = f, .count = on_count, .head = on_head, .has_room = has_room, .body = on_body,
+        .more = on_more};
     job.net = o->net;
     f->egress = egress_new(&job, &f->report);
     return f->egress != NULL ? 0 : vial__fail(err, VIAL_E_NOMEM, "no memory for a request");
@@ -547,6 +587,7 @@ static struct fetch *fetch_new(struct fetches *o, uint32_t id)
     f->ask.method = NET_METHOD_NONE;
     buf_init(&f->head, FETCH_HEAD_BYTES_MAX);
     buf_init(&f->down, DOWN_BYTES_MAX);
+    buf_init(&f->up, UP_BYTES_MAX);
     egress_report_init(&f->report);
     for (p = &o->first; *p != NULL; p = &(*p)->next) {
     }
@@ -572,6 +613,7 @@ static int read_ask(struct fetch *f, const struct fetch_ask *ask, const char *by
         egress_report_fail(&f->report, VIAL_CALL_DENIED, "DeniedError", "request", "%s", why);
         return -1;
     }
+    f->is_streamed = (ask->flags & FETCH_STREAMED) != 0;
     f->body_len = len - ask->head_len;
     f->body = malloc(f->body_len + 1);
     if (f->body == NULL) {
@@ -637,6 +679,52 @@ static void take_read(struct vial_run *run, uint32_t id, uint32_t stream)
     }
 }
 
+/* A piece of the body of a request. */
+static enum calls_taken take_send(struct vial_run *run, uint32_t id, const struct fetch_ask *ask,
+    const char *bytes, size_t len)
+{
+    struct fetches *o = run->calls.fetches;
+    const struct fetch_reply over = {.flags = FETCH_END};
+    struct fetch *f = find(o, ask->stream);
+    char why[256];
+
+    if (f == NULL || f->state == FETCH_ENDED) { /* it was answered, or has failed, before its end */
+        calls_answer(run, id, ANSWER_BYTES, (const char *)&over, sizeof(over));
+        return CALLS_TAKEN;
+    }
+    if (!f->is_streamed || f->is_up_ended || f->sending_id != 0 || len > FETCH_PIECE_BYTES) {
+        return CALLS_NONSENSE;
+    }
+    f->sending_id = id;
+    o->pending_count++;
+    f->up_bytes += len;
+    if (f->up_bytes > o->limits.request_bytes_max) {
+        (void)snprintf(why, sizeof(why),
+            "the body of a request may have %llu bytes; raise it with --request-bytes "
+            "(request_bytes_max)",
+            (unsigned long long)o->limits.request_bytes_max);
+        if (f->egress != NULL) {
+            egress_cancel(f->egress, why);
+        }
+        fail_now(f, VIAL_CALL_LIMIT, "request_bytes_max", why);
+        (void)start_next(o);
+        return CALLS_TAKEN;
+    }
+    if (len > 0 && buf_add(&f->up, bytes, len, NULL) < 0) {
+        calls_give_up(run);
+        return CALLS_TAKEN;
+    }
+    f->is_up_ended = (ask->flags & FETCH_END) != 0;
+    if (f->up.len < FETCH_PIECE_BYTES) {
+        answer_piece(f, 0);
+    }
+    if (f->egress != NULL) {
+        egress_go_on(f->egress);
+        fetches_serve(run, NULL, 0, clock_now_us());
+    }
+    return CALLS_TAKEN;
+}
+
 static void take_close(struct vial_run *run, uint32_t stream)
 {
     static const char why[] = "the request was cancelled";
@@ -652,6 +740,7 @@ static void take_close(struct vial_run *run, uint32_t stream)
         send_error(run->calls.fetches, f->waiting_id, &report);
         egress_report_release(&report);
     }
+    answer_piece(f, 1);
     unlist(f);
     if (f->egress != NULL) {
         egress_cancel(f->egress, why);
@@ -682,7 +771,11 @@ enum calls_taken fetches_take(
         memcpy(&ask, bytes, sizeof(ask));
         bytes += sizeof(ask);
         len -= sizeof(ask);
-        if (ask.op > FETCH_CLOSE || ask.zero != 0 || ask.head_len > len ||
+        if (ask.op > FETCH_SEND || ask.head_len > len ||
+            (ask.flags & ~(uint32_t)(ask.op == FETCH_OPEN   ? FETCH_STREAMED
+                                     : ask.op == FETCH_SEND ? FETCH_END
+                                                            : 0)) != 0 ||
+            (ask.op == FETCH_SEND && ask.head_len != 0) ||
             ask.head_len > FETCH_HEAD_BYTES_MAX) {
             return CALLS_NONSENSE;
         }
@@ -696,6 +789,8 @@ enum calls_taken fetches_take(
         take_open(run, head->id, is_large ? NULL : &ask, bytes, len);
     } else if (ask.op == FETCH_READ) {
         take_read(run, head->id, ask.stream);
+    } else if (ask.op == FETCH_SEND) {
+        return take_send(run, head->id, &ask, bytes, len);
     } else {
         take_close(run, ask.stream);
     }

@@ -117,7 +117,7 @@ static const struct limit_row rows[] = {
         .flag_factor = 1, .by_default = 8, .min = 1, .max = 64, .status = -1,
         .at_limit = "one more request waits for its turn",
         .help = "Requests to the network that may be under way at the same time.",
-        .why = "Browsers open six connections to a server; each takes a thread of the host."},
+        .why = "Browsers open six connections to a server; each takes a connection of the host."},
     {FIELD(request_ms_max), .flag = "--request-ms", .unit = "ms", .flag_factor = 1,
         .by_default = 30000, .min = 1, .max = DAY_MS, .status = -1, .at_limit = "the request fails",
         .help = "Time a request to the network may take, in milliseconds.",

@@ -63,8 +63,27 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.flush()
         self.close_connection = True
 
+    def chunks(self):
+        """The body of an upload that comes in chunks, with the time of each."""
+        while size := int(self.rfile.readline(), 16):
+            self.server.arrived.append(time.monotonic())
+            yield self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+
     def do_any(self):
-        self.body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.headers.get("Transfer-Encoding") == "chunked":
+            self.server.arrived = []
+            if self.path.startswith("/late"):
+                self.server.stopping.wait(0.6)
+            if self.path.startswith("/refuse"):
+                self.close_connection = True
+                return self.answer(413, b"too much", [("Connection", "close")])
+            if self.path.startswith(("/count", "/late")):
+                return self.answer(200, str(sum(map(len, self.chunks()))).encode())
+            self.body = b"".join(self.chunks())
+        else:
+            self.body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.server.seen.append((self.command, self.path, dict(self.headers.items())))
         path, _, query = self.path.partition("?")
         word, _, rest = path[1:].partition("/")
@@ -595,6 +614,133 @@ def test_answers_that_are_none_are_errors(vial, server):
 def test_uploads_have_a_limit(vial, server):
     told, call = failure(vial, server, "URL/x", "--request-bytes", "100", init="{ method: 'POST', body: 'x'.repeat(101) }")
     assert told["code"] == "request_bytes_max" and call["status"] == "limit"
+
+
+# ---- uploads that are streams ----
+
+UPLOADS = {
+    "javascript": """
+        const wait = (ms) => new Promise((r) => setTimeout(r, ms));
+        async function* pieces() { for (let i = 0; i < %(count)d; i++) { %(log)s if (%(pause)s) await wait(%(pause)s); yield new Uint8Array(%(size)d).fill(97 + i); } }
+        const began = performance.now(); let produced = 0, last = 0;
+        try {
+            const r = await fetch("%(url)s", {method: "POST", duplex: "half", body: ReadableStream.from(pieces())});
+            [r.status, await r.text(), produced, last];
+        } catch (e) { [e.name, e.code, produced, last] }""",
+    "requests": """
+import requests, time
+began, produced, last = time.monotonic(), 0, 0
+def pieces():
+    global produced, last
+    for i in range(%(count)d):
+        produced, last = i, (time.monotonic() - began) * 1000
+        time.sleep(%(pause)s / 1000)
+        yield bytes([97 + i %% 26]) * %(size)d
+try:
+    r = requests.post("%(url)s", data=pieces())
+    out = [r.status_code, r.text, produced, last]
+except requests.RequestException as e:
+    e = e.__cause__
+    out = [e.name, e.code, produced, last]
+out""",
+    "fetch": """
+import asyncio, time
+began, produced, last = time.monotonic(), 0, 0
+async def pieces():
+    global produced, last
+    for i in range(%(count)d):
+        produced, last = i, (time.monotonic() - began) * 1000
+        await asyncio.sleep(%(pause)s / 1000)
+        yield bytes([97 + i %% 26]) * %(size)d
+try:
+    r = await fetch("%(url)s", method="POST", body=pieces())
+    out = [r.status, await r.text(), produced, last]
+except NetworkError as e:
+    out = [e.name, e.code, produced, last]
+out"""}
+
+
+def net(server):
+    return ["--net", base(server) + "/*", "--net-address", "127.0.0.1"]
+
+
+def upload(vial, server, how, path, count, size, pause=0, more=()):
+    code = UPLOADS[how] % {"url": base(server) + path, "count": count, "size": size, "pause": pause,
+                           "log": "produced = i; last = performance.now() - began;"}
+    result = vial.result("--lang", "js" if how == "javascript" else "python", *net(server), *more, "-e", code)
+    assert result["status"] == "ok", result["error"]
+    return result
+
+
+@pytest.mark.parametrize("how", UPLOADS)
+def test_a_stream_is_sent_as_it_is_produced(vial, server, how):
+    result = upload(vial, server, how, "/x", 3, 1000, pause=150)
+    assert json.loads(result["value"][1])["body"] == "a" * 1000 + "b" * 1000 + "c" * 1000
+    assert server.arrived[-1] - server.arrived[0] >= 0.2, server.arrived
+    assert result["calls"][0]["request"]["bytes_up"] >= 3000
+
+
+@pytest.mark.parametrize("how", UPLOADS)
+def test_a_server_that_reads_late_holds_up_who_produces(vial, server, how):
+    """Of 24 MiB not even half fits between the two; so the last piece is produced when the server reads at last."""
+    result = upload(vial, server, how, "/late", 384, 65536, more=["--request-bytes", str(32 << 20)])
+    status, text, produced, last = result["value"]
+    assert (status, produced) == (200, 383) and last >= 400, result["value"]
+
+
+@pytest.mark.parametrize("how", UPLOADS)
+def test_a_stream_has_the_limit_of_a_body(vial, server, how):
+    result = upload(vial, server, how, "/count", 10000, 65536, more=["--request-bytes", "1000000"])
+    name, code, produced, _ = result["value"]
+    assert (name, code) == ("LimitError", "request_bytes_max") and produced < 40
+    assert result["calls"][0]["status"] == "limit"
+
+
+@pytest.mark.parametrize("how", UPLOADS)
+def test_a_server_that_wants_no_more_gets_no_more(vial, server, how):
+    status, text, produced, _ = upload(vial, server, how, "/refuse", 1000, 65536, more=["--request-bytes", str(64 << 20)])["value"]
+    assert produced < 500
+    assert (status, text) == (413, "too much") or (status, text) == ("NetworkError", "broken")
+
+
+def test_a_stream_that_fails_takes_the_request_along(vial, server):
+    js = f"""const body = new ReadableStream({{ pull(c) {{ c.error(new RangeError("mine")) }} }});
+        try {{ await fetch("{base(server)}/x", {{method: "POST", duplex: "half", body}}) }} catch (e) {{ `${{e.name}} ${{e.message}}` }}"""
+    result = vial.result(*net(server), "-e", js)
+    assert result["value"] == "RangeError mine", result["error"]
+    assert result["calls"][0]["status"] == "cancelled"
+    python = f"""
+import requests
+def pieces():
+    yield b"a"
+    raise ValueError("mine")
+try:
+    requests.post("{base(server)}/x", data=pieces())
+except ValueError as e:
+    out = str(e)
+out, requests.get("{base(server)}/y").status_code"""
+    result = vial.result("--lang", "python", *net(server), "-e", python)
+    assert result["value"] == ["mine", 200] or result["value"] == ("mine", 200), result["error"]
+
+
+def test_files_and_requests_are_bodies(vial, server):
+    python = f"""
+import io, requests, urllib.request
+open("f", "w").write("from a file" * 9000)
+one = requests.post("{base(server)}/count", data=open("f", "rb")).text
+two = urllib.request.urlopen(urllib.request.Request("{base(server)}/count", data=io.BytesIO(b"x" * 70000), method="PUT")).read()
+[one, two.decode()]"""
+    result = vial.result("--lang", "python", *net(server), "-e", python)
+    assert result["value"] == ["99000", "70000"], result["error"]
+    js = f"""const r = new Request("{base(server)}/x", {{method: "POST", body: "whole"}});
+        const told = await (await fetch(r)).json(); [told.body, told.headers["Content-Length"]]"""
+    assert vial.result(*net(server), "-e", js)["value"] == ["whole", "5"]
+
+
+def test_a_stream_is_not_sent_twice(vial, server):
+    code = f"""const body = (async function* () {{ yield new Uint8Array(10) }})();
+        try {{ await fetch("{base(server)}/redirect/307?/x", {{method: "POST", duplex: "half", body}}) }} catch (e) {{ [e.name, e.code] }}"""
+    assert vial.result(*net(server), "--redirects", "2", "-e", code)["value"] == ["NetworkError", "redirect"]
 
 
 def test_certificates_are_verified(vial, folder):

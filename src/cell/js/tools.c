@@ -136,12 +136,13 @@ NATIVE(tools_call_and_wait)
     return JSObjectMakeArray(ctx, 2, pair, NULL);
 }
 
-/* (op, stream, head, body): a call of FETCH_TOOL; the head is JSON text, the body bytes or
+/* (op, stream, head, body, flags): a call of FETCH_TOOL; the head is JSON text, the body bytes or
  * undefined. The number of the call. */
 NATIVE(tools_fetch)
 {
     struct fetch_ask ask = {.op = (uint32_t)native_integer(ctx, argc, argv, 0, 0),
-        .stream = (uint32_t)native_integer(ctx, argc, argv, 1, 0)};
+        .stream = (uint32_t)native_integer(ctx, argc, argv, 1, 0),
+        .flags = (uint32_t)native_integer(ctx, argc, argv, 4, 0)};
     JSStringRef text = argc > 2 ? JSValueToStringCopy(ctx, argv[2], NULL) : NULL;
     char *body = NULL;
     size_t body_len = 0;

@@ -60,7 +60,7 @@ static PyObject *host_call(PyObject *self, PyObject *const *argv, Py_ssize_t arg
     return PyLong_FromUnsignedLong(id);
 }
 
-/* (op, stream, head, body, is_waited_for): a call of FETCH_TOOL; head and body are bytes. Its
+/* (op, stream, head, body, is_waited_for, flags): a call of FETCH_TOOL; head and body are bytes. Its
  * number. A body that is too large is left out, and the host says so. */
 static PyObject *host_fetch(PyObject *self, PyObject *const *argv, Py_ssize_t argc)
 {
@@ -72,12 +72,13 @@ static PyObject *host_fetch(PyObject *self, PyObject *const *argv, Py_ssize_t ar
     uint32_t id;
 
     (void)self;
-    if (argc != 5 || !PyBytes_Check(argv[2]) || !PyBytes_Check(argv[3])) {
-        PyErr_SetString(PyExc_TypeError, "fetch takes two numbers, two bytes and a kind");
+    if (argc != 6 || !PyBytes_Check(argv[2]) || !PyBytes_Check(argv[3])) {
+        PyErr_SetString(PyExc_TypeError, "fetch takes two numbers, two bytes, a kind and flags");
         return NULL;
     }
     ask.op = (uint32_t)PyLong_AsUnsignedLongMask(argv[0]);
     ask.stream = (uint32_t)PyLong_AsUnsignedLongMask(argv[1]);
+    ask.flags = (uint32_t)PyLong_AsUnsignedLongMask(argv[5]);
     if (PyErr_Occurred() != NULL) {
         return NULL;
     }

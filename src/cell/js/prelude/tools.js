@@ -153,8 +153,8 @@ const NET_CLOSE = 2; /* which has no answer */
 
 /* Asks the host for something of the network: wire/fetch.h. The number of the call and a promise of
  * the parts of its answer, or of what make makes of them. */
-function netCall(op, stream, head, body, make) {
-    const id = nativeFetch(op, stream, head, body);
+function netCall(op, stream, head, body, make, flags) {
+    const id = nativeFetch(op, stream, head, body, flags === undefined ? 0 : flags);
     if (op === NET_CLOSE) { /* the call that waits for more of it gets an error */
         return undefined;
     }

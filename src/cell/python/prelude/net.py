@@ -2,7 +2,8 @@
 
 The host makes requests and judges them; there is no socket here. A request goes out as a head of
 JSON and the bytes of its body, and its answer comes back the same way: the beginning of the body
-with the head, the rest piece by piece as it is read. See wire/fetch.h.
+with the head, the rest piece by piece as it is read. A body that is a file or an iterator goes out
+piece by piece as well, when the host has room for it. See wire/fetch.h.
 """
 import asyncio
 import builtins
@@ -16,8 +17,10 @@ import _vial_host
 
 from . import imports, modules, tools
 
-OPEN, READ, CLOSE = 0, 1, 2
-END = 1
+OPEN, READ, CLOSE, SEND = 0, 1, 2, 3
+END, STREAMED = 1, 2
+PIECE_BYTES = 256 * 1024  # of a body, in one call
+FILE_BYTES = 64 * 1024  # that are read of a file at once
 REPLY = struct.Struct("=II")
 NAMES = ("urllib.request", "http.client", "http.cookiejar", "requests")  # that can be imported now
 # The host sets these; urllib.request and programs that copy headers would set them, too.
@@ -117,7 +120,7 @@ class Answer:
     def close(self):
         if not self.ended:
             self.ended = True
-            _vial_host.fetch(CLOSE, self.number, b"", b"", False)
+            _vial_host.fetch(CLOSE, self.number, b"", b"", False, 0)
 
     def __del__(self):  # nobody will read the rest
         try:
@@ -126,31 +129,104 @@ class Answer:
             pass
 
 
-def wait(op, number, head=b"", body=b""):
-    """Makes a call and blocks until its answer is there."""
-    call = _vial_host.fetch(op, number, head, body, True)
+def wait_for(call):
     kind, value = _vial_host.wait(call)
     if kind == tools.ANSWER_ERROR:
         raise error_of(value)
+    return value
+
+
+def wait(op, number, head=b"", body=b"", flags=0):
+    """Makes a call and blocks until its answer is there."""
+    call = _vial_host.fetch(op, number, head, body, True, flags)
+    value = wait_for(call)
     return (call, value) if op == OPEN else value
 
 
-async def wait_async(op, number, head=b"", body=b""):
+async def wait_async(op, number, head=b"", body=b"", flags=0):
     future = asyncio.get_running_loop().create_future()
-    call = _vial_host.fetch(op, number, head, body, False)
+    call = _vial_host.fetch(op, number, head, body, False, flags)
     tools.waiting[call] = future
     try:
         return call, await future
     except tools.ToolError as error:
         raise error_of({"name": error.name, "message": str(error), "fields": error.fields}) from None
     except asyncio.CancelledError:
-        _vial_host.fetch(CLOSE, call if op == OPEN else number, b"", b"", False)
+        _vial_host.fetch(CLOSE, call if op == OPEN else number, b"", b"", False, 0)
+        raise
+
+
+# ---- bodies that are streams ----
+
+
+def is_whole(body):
+    return body is None or isinstance(body, (bytes, bytearray, memoryview))
+
+
+def pieces_of(body, encoding="utf-8"):
+    """What a file or an iterator gives, in pieces that can be sent."""
+    for piece in iter(lambda: body.read(FILE_BYTES), None) if hasattr(body, "read") else body:
+        if hasattr(body, "read") and not piece:
+            return
+        piece = piece.encode(encoding) if isinstance(piece, str) else bytes(piece)
+        for at in range(0, len(piece), PIECE_BYTES):
+            yield piece[at : at + PIECE_BYTES]
+
+
+async def pieces_async(body):
+    if hasattr(body, "__aiter__"):
+        async for piece in body:
+            for part in pieces_of((piece,)):
+                yield part
+    else:
+        for part in pieces_of(body):
+            yield part
+
+
+def is_wanted(reply):
+    """Does somebody want another piece? Not when the request is over, one way or another."""
+    return not REPLY.unpack_from(reply)[1] & END
+
+
+def open_stream(head, body):
+    """A request whose body is sent as it comes, blocking."""
+    call = _vial_host.fetch(OPEN, 0, head, b"", True, STREAMED)
+    try:
+        for piece in pieces_of(body):
+            if not is_wanted(wait(SEND, call, b"", piece)):
+                break
+        else:
+            wait(SEND, call, b"", b"", END)
+    except BaseException:
+        _vial_host.fetch(CLOSE, call, b"", b"", False, 0)
+        _vial_host.wait(call)  # says that it was closed
+        raise
+    return call, wait_for(call)
+
+
+async def open_stream_async(head, body):
+    opened = asyncio.get_running_loop().create_future()
+    call = _vial_host.fetch(OPEN, 0, head, b"", False, STREAMED)
+    tools.waiting[call] = opened
+    try:
+        async for piece in pieces_async(body):
+            if not is_wanted((await wait_async(SEND, call, b"", piece))[1]):
+                break
+        else:
+            await wait_async(SEND, call, b"", b"", END)
+        return call, await opened
+    except tools.ToolError as error:
+        raise error_of({"name": error.name, "message": str(error), "fields": error.fields}) from None
+    except BaseException:
+        opened.cancel()
+        _vial_host.fetch(CLOSE, call, b"", b"", False, 0)
         raise
 
 
 def ask(method, url, headers=(), body=b"", redirect="follow", timeout=None):
     """One request, blocking."""
-    return Answer(*wait(OPEN, 0, head_of(method, url, headers, redirect, timeout), body or b""))
+    head = head_of(method, url, headers, redirect, timeout)
+    return Answer(*(wait(OPEN, 0, head, bytes(body or b"")) if is_whole(body) else open_stream(head, body)))
 
 
 # ---- fetch() ----
@@ -216,7 +292,7 @@ def body_of(body, value, headers):
         body, kind = urlencode(body, doseq=True).encode(), "application/x-www-form-urlencoded"
     if kind is not None and not any(name.lower() == "content-type" for name, _ in headers):
         headers.append(("Content-Type", kind))
-    return bytes(body) if body is not None else b""
+    return body if body is not None and not is_whole(body) else bytes(body or b"")
 
 
 async def fetch(url, *, method=None, headers=None, body=None, json=None, redirect="follow", timeout=None):
@@ -225,7 +301,8 @@ async def fetch(url, *, method=None, headers=None, body=None, json=None, redirec
     content = body_of(body, json, pairs)
     method = method or ("POST" if content else "GET")
     head = head_of(method, url, pairs, redirect, timeout)
-    return Response(Answer(*await wait_async(OPEN, 0, head, content)))
+    opened = wait_async(OPEN, 0, head, content) if is_whole(content) else open_stream_async(head, content)
+    return Response(Answer(*await opened))
 
 
 # ---- urllib.request ----
@@ -253,15 +330,6 @@ class Body(io.RawIOBase):
         super().close()
 
 
-def data_of(data):
-    if data is None or isinstance(data, (bytes, bytearray, memoryview)):
-        return bytes(data or b"")
-    if hasattr(data, "read"):
-        data = data.read()
-        return data.encode("latin-1") if isinstance(data, str) else data
-    return b"".join(data)
-
-
 def do_open(self, http_class, request, **arguments):
     """In the place of urllib.request.AbstractHTTPHandler.do_open."""
     import http.client
@@ -276,7 +344,7 @@ def do_open(self, http_class, request, **arguments):
     try:
         answer = ask(
             request.get_method(), request.full_url, [(k, str(v)) for k, v in headers.items()],
-            data_of(request.data), "follow", timeout,
+            request.data, "follow", timeout,
         )
     except OSError as error:
         raise urllib.error.URLError(error) from error

@@ -312,11 +312,10 @@ def body_of(data, json, files):
     if isinstance(data, (bytes, bytearray, memoryview)):
         return bytes(data), None
     if hasattr(data, "read"):
-        data = data.read()
-        return (data.encode() if isinstance(data, str) else data), None
+        return data, None
     if hasattr(data, "items") or isinstance(data, (list, tuple)):
         return form(data).encode(), "application/x-www-form-urlencoded"
-    return b"".join(part.encode() if isinstance(part, str) else part for part in data), None
+    return data, None  # an iterator, which is sent as it goes on
 
 
 def url_of(url, params):

@@ -231,6 +231,18 @@ class Body {
         return this.#state;
     }
 
+    /* The stream that it was made of, or null; who takes it has used it. */
+    get _stream() {
+        if (this.#source?.stream === undefined) {
+            return null;
+        }
+        if (this.bodyUsed || this.#stream.locked) {
+            throw new TypeError("Body is unusable: Body has already been read");
+        }
+        this.#used = true;
+        return this.#stream;
+    }
+
     _begin(headers, state) {
         this.#headers = headers;
         this.#state = state;
@@ -253,6 +265,20 @@ class Body {
         if (this.#source.type !== null && !this._headers.has("content-type")) {
             this._headers.set("content-type", this.#source.type);
         }
+    }
+
+    get _hasBody() {
+        return this.#source !== null;
+    }
+
+    /* The body of another one, which has no more of it; bytes stay bytes. */
+    _takeFrom(other) {
+        if (other.#stream !== null) {
+            this._take(other.#stream);
+            return;
+        }
+        this.#source = other.#source;
+        other.#used = true;
     }
 
     /* Both keep what is there; a stream goes two ways from here. */
@@ -417,12 +443,12 @@ export class Request extends Body {
         }
         if (hasBody) {
             this._take(init.body);
-        } else if (base !== undefined && init.body === undefined && base.body !== null) {
+        } else if (base !== undefined && init.body === undefined && base._hasBody) {
             if (base.bodyUsed) {
                 throw new TypeError("Cannot construct a Request with a Request object that has " +
                     "already been used.");
             }
-            this._take(base.body);
+            this._takeFrom(base);
         }
     }
 

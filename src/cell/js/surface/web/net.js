@@ -3,13 +3,16 @@
  * The host makes the request and judges it; here it is put into words, and its answer into a
  * Response. A short body comes with the head; of a long one the next piece is asked for while there
  * is room for it, so that who reads it late does not hold up other requests. */
-import { UTF8, encode } from "../lib/encodings.js";
+import { UTF8, bytesOf, encode } from "../lib/encodings.js";
 import { answered } from "./fetch.js";
 
 const OPEN = 0;
 const READ = 1;
 const CLOSE = 2;
+const SEND = 3;
 const FLAG_END = 1;
+const FLAG_STREAMED = 2;
+const PIECE_BYTES = 256 * 1024; /* of a body, in one call */
 const NULL_BODY = [101, 103, 204, 205, 304];
 const PLAIN_URL = /^https?:\/\/[a-z0-9.-]+(?::[1-9][0-9]{0,4})?\/[A-Za-z0-9\-._~!$&()*+,;=:@/?%]*$/;
 const PLAIN_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
@@ -88,23 +91,64 @@ function plainRequest(input, init) {
     };
 }
 
+/* A body that is a stream is sent as it comes; others are sent as a whole. */
 async function anyRequest(input, init) {
     const request = new Request(input, init ?? {});
     request.signal.throwIfAborted();
+    const stream = request._stream;
     return {
         url: request.url, method: request.method.toUpperCase(), headers: [...request.headers],
-        redirect: request.redirect, signal: request.signal,
-        body: request.body === null ? undefined : await request.bytes(),
+        redirect: request.redirect, signal: request.signal, stream,
+        body: stream !== null || request.body === null ? undefined : await request.bytes(),
     };
 }
 
+/* Sends what a stream gives, one piece after the other, as the host has room for it. What is thrown
+ * is the stream's own. */
+async function sendAll(stream, id) {
+    const reader = stream.getReader();
+    for (;;) {
+        const { done, value } = await reader.read();
+        const bytes = done ? undefined : bytesOf(value);
+        if (!done && bytes === undefined) {
+            const error = new TypeError("Received non-Uint8Array chunk");
+            reader.cancel(error).catch(() => {});
+            throw error;
+        }
+        for (let at = 0; done || at < bytes.length; at += PIECE_BYTES) {
+            const piece = done ? undefined : bytes.subarray(at, at + PIECE_BYTES);
+            const { 0: flags } = await vial.net(SEND, id, "", piece, undefined, done ? FLAG_END : 0).promise;
+            if (done) {
+                return;
+            }
+            if ((flags & FLAG_END) !== 0) { /* the answer is there, or there will be none */
+                reader.cancel().catch(() => {});
+                return;
+            }
+        }
+    }
+}
+
+/* The answer to a request whose body is a stream, or what went wrong with the stream. */
+function whileSending(promise, stream, id) {
+    return new Promise((resolve, reject) => {
+        promise.then(resolve, reject);
+        sendAll(stream, id).catch((error) => {
+            reject(error);
+            vial.net(CLOSE, id, "", undefined);
+        });
+    });
+}
+
 async function fetchAny(input, init) {
-    const { url, method, headers, redirect, signal, body } = plainRequest(input, init) ??
+    const { url, method, headers, redirect, signal, body, stream = null } = plainRequest(input, init) ??
         await anyRequest(input, init);
     signal?.throwIfAborted();
-    const { id, promise } = vial.net(OPEN, 0, JSON.stringify({ url, method, headers, redirect }), body);
-    const reply = signal === undefined ? await promise
-        : await withSignal(promise, signal, () => vial.net(CLOSE, id, "", undefined));
+    const { id, promise } = vial.net(OPEN, 0, JSON.stringify({ url, method, headers, redirect }), body, undefined,
+        stream === null ? 0 : FLAG_STREAMED);
+    const answer = stream === null ? promise : whileSending(promise, stream, id);
+    const reply = signal === undefined ? await answer
+        : await withSignal(answer, signal, () => vial.net(CLOSE, id, "", undefined));
     return makeResponse(reply, id, signal);
 }
 
