@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "host/egress_head.h"
+#include "jail/mutate.h"
 
 enum {
     REDIRECT_BODY_BYTES_MAX = 65536, /* that is read and forgotten to keep the connection */
@@ -61,7 +62,8 @@ static curl_socket_t on_socket(void *user, curlsocktype purpose, struct curl_soc
         x->stop = EGRESS_STOP_ADDRESS;
         return CURL_SOCKET_BAD;
     }
-    if (purpose != CURLSOCKTYPE_IPCXN || port != x->url->port || !may_go_to(x, &address)) {
+    if ((purpose != CURLSOCKTYPE_IPCXN || port != x->url->port || !may_go_to(x, &address)) &&
+        !mutate_without_part("net-socket")) {
         x->stop = EGRESS_STOP_ADDRESS;
         return CURL_SOCKET_BAD;
     }
@@ -80,9 +82,10 @@ static int on_request(
 
     (void)our_address;
     (void)our_port;
-    if (their_port != x->url->port ||
-        net_address_parse(their_address, strlen(their_address), &address) < 0 ||
-        !may_go_to(x, &address)) {
+    if ((their_port != x->url->port ||
+            net_address_parse(their_address, strlen(their_address), &address) < 0 ||
+            !may_go_to(x, &address)) &&
+        !mutate_without_part("net-request")) {
         x->stop = EGRESS_STOP_ADDRESS;
         /* A name may have new addresses since the connection was made. */
         x->is_kept = lib_of(x)->easy_getinfo(x->easy, CURLINFO_NUM_CONNECTS, &connects) ==
@@ -181,7 +184,8 @@ static int pass_on(struct egress_exchange *x, const char *bytes, size_t len)
 {
     const struct egress_events *events = x->job->events;
 
-    if (len > x->job->limits->decoded_bytes_max - x->bytes_decoded) {
+    if (len > x->job->limits->decoded_bytes_max - x->bytes_decoded &&
+        !mutate_without_part("net-decoded")) {
         x->stop = EGRESS_STOP_DECODED;
         return -1;
     }
@@ -298,7 +302,8 @@ static int on_progress(
     (void)up_total;
     x->bytes_down = (uint64_t)down;
     x->bytes_up = (uint64_t)up;
-    if (x->bytes_down > x->job->limits->response_bytes_max && x->stop == EGRESS_STOP_NOT) {
+    if (x->bytes_down > x->job->limits->response_bytes_max && x->stop == EGRESS_STOP_NOT &&
+        !mutate_without_part("net-large")) {
         x->stop = EGRESS_STOP_LARGE;
     }
     return x->stop != EGRESS_STOP_NOT;
@@ -329,7 +334,7 @@ static int set_guards(struct egress_exchange *x)
     SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     SET(CURLOPT_HTTP09_ALLOWED, 0L);
     SET(CURLOPT_NOSIGNAL, 1L);
-    SET(CURLOPT_RESOLVE, x->resolved);
+    SET(CURLOPT_RESOLVE, mutate_without_part("net-pinned") ? NULL : x->resolved);
     SET(CURLOPT_OPENSOCKETFUNCTION, on_socket);
     SET(CURLOPT_OPENSOCKETDATA, x);
     SET(CURLOPT_PREREQFUNCTION, on_request);
@@ -457,7 +462,7 @@ static void take_end(struct egress_exchange *x)
 
 int egress_exchange_step(struct egress_exchange *x, uint64_t now_us)
 {
-    if (x->stop == EGRESS_STOP_NOT && now_us >= x->until_us) {
+    if (x->stop == EGRESS_STOP_NOT && now_us >= x->until_us && !mutate_without_part("net-time")) {
         x->stop = EGRESS_STOP_LATE;
     }
     if (x->stop != EGRESS_STOP_NOT) {

@@ -302,6 +302,7 @@ int attacks_load(struct suite *s)
     add_cases(s, RAW_CASES, RAW_COUNT);
     add_cases(s, LOOKS, LOOKS_COUNT);
     add_cases(s, LOOKS_PYTHON, LOOKS_PYTHON_COUNT);
+    add_cases(s, LOOKS_NET, LOOKS_NET_COUNT);
     for (i = 0; i < DIALECTS_COUNT && r == 0; i++) {
         r = add_scripts(s, &DIALECTS[i]);
     }

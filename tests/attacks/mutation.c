@@ -26,6 +26,18 @@ static const struct {
     {"library-beneath", "the host serves nothing outside of the directories of a library"},
     {"library-list", "and only the directories that this cell may see"},
     {"library-flood", "and keeps few answers that nobody reads"},
+    {"net-private", "requests go to public addresses only, unless a rule names one"},
+    {"net-answers", "every address of a name is judged"},
+    {"net-pinned", "a name is resolved once: what was judged is what is connected to"},
+    {"net-socket", "a socket is made for an address that was judged, and no other"},
+    {"net-request", "and a request is sent to such an address only"},
+    {"net-hops", "each redirect is judged again"},
+    {"net-credentials", "credentials stay with their origin"},
+    {"net-headers", "headers about the connection are the host's"},
+    {"net-large", "an answer ends at its limit"},
+    {"net-decoded", "and at another one after decompression"},
+    {"net-time", "a request ends in time"},
+    {"net-count", "requests are counted"},
 };
 enum { PARTS_COUNT = sizeof(PARTS) / sizeof(PARTS[0]) };
 

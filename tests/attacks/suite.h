@@ -62,11 +62,13 @@ int attacks_load(struct suite *s);
 const struct attack *attacks_find(const struct suite *s, const char *id);
 int attacks_list_has(const char *list, const char *word);
 
-/* looks.c, and what it has for Python in looks_python.c */
+/* looks.c, and what it has for Python in looks_python.c, about the network in looks_net.c */
 extern const struct attack LOOKS[];
 extern const unsigned LOOKS_COUNT;
 extern const struct attack LOOKS_PYTHON[];
 extern const unsigned LOOKS_PYTHON_COUNT;
+extern const struct attack LOOKS_NET[];
+extern const unsigned LOOKS_NET_COUNT;
 
 /* looks_host.c: the second program of the case that kills a host. Never returns. */
 _Noreturn void looks_hold(struct suite *s);

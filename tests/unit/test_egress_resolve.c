@@ -8,10 +8,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <cmocka.h>
-
-#include "base/clock.h"
 
 /* In the place of the resolver, by the link option --wrap. */
 int __wrap_getaddrinfo(
@@ -36,44 +36,64 @@ int __wrap_getaddrinfo(
 }
 
 static struct net_address found[EGRESS_ADDRESSES_MAX];
+static size_t count;
+
+static int start(void **state)
+{
+    static int fd;
+
+    fd = eventfd(0, EFD_CLOEXEC);
+    *state = &fd;
+    return fd >= 0 ? 0 : -1;
+}
+
+static int stop(void **state)
+{
+    return close(*(int *)*state);
+}
+
+/* Asks and waits for the answer, as the thread of a run does. */
+static enum egress_resolved ask(int fd, const char *name)
+{
+    struct egress_question *q = egress_question_new(name, fd);
+    enum egress_resolved r;
+    uint64_t once;
+
+    assert_non_null(q);
+    assert_int_equal(read(fd, &once, sizeof(once)), sizeof(once));
+    r = egress_question_look(q, found, &count);
+    egress_question_free(q);
+    return r;
+}
 
 static void a_name_has_addresses(void **state)
 {
-    size_t count = 0;
-
-    (void)state;
-    assert_int_equal(egress_resolve("127.0.0.1", clock_now_us() + 5000000, NULL, found, &count),
-        EGRESS_RESOLVED);
+    assert_int_equal(ask(*(int *)*state, "127.0.0.1"), EGRESS_RESOLVED);
     assert_int_equal(count, 1);
     assert_non_null(net_address_fault(&found[0]));
 }
 
 static void a_name_that_is_none_is_unknown(void **state)
 {
-    size_t count = 0;
-
-    (void)state;
-    assert_int_equal(egress_resolve("unknown.test", clock_now_us() + 5000000, NULL, found, &count),
-        EGRESS_UNKNOWN);
+    assert_int_equal(ask(*(int *)*state, "unknown.test"), EGRESS_UNKNOWN);
 }
 
 static void a_name_server_that_hangs_holds_nobody(void **state)
 {
-    int cancelled = 0, i, crowded = 0;
-    size_t count = 0;
+    struct egress_question *all[EGRESS_RESOLVERS_MAX];
+    int fd = *(int *)*state, i;
 
-    (void)state;
     (void)pthread_mutex_lock(&hang);
-    assert_int_equal(egress_resolve("hangs.test", clock_now_us() + 1000, &cancelled, found, &count),
-        EGRESS_LATE);
-    cancelled = 1;
-    assert_int_equal(
-        egress_resolve("hangs.test", UINT64_MAX / 2, &cancelled, found, &count), EGRESS_CANCELLED);
     for (i = 0; i < EGRESS_RESOLVERS_MAX; i++) {
-        crowded += egress_resolve("hangs.test", UINT64_MAX / 2, &cancelled, found, &count) ==
-                   EGRESS_CROWDED;
+        all[i] = egress_question_new("hangs.test", fd);
+        assert_non_null(all[i]);
+        assert_int_equal(egress_question_look(all[i], found, &count), EGRESS_PENDING);
     }
-    assert_int_equal(crowded, 2);
+    assert_null(egress_question_new("hangs.test", fd)); /* so many, and no more */
+    for (i = 0; i < EGRESS_RESOLVERS_MAX; i++) {
+        egress_question_free(all[i]); /* who asked does not wait */
+    }
+    assert_null(egress_question_new("hangs.test", fd)); /* the threads are still there */
     (void)pthread_mutex_unlock(&hang);
 }
 
@@ -85,5 +105,5 @@ int main(void)
         cmocka_unit_test(a_name_server_that_hangs_holds_nobody),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, start, stop);
 }

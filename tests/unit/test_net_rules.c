@@ -240,6 +240,60 @@ static void headers_about_the_connection_are_the_hosts(void **state)
     assert_non_null(net_header_fault("X", 1, "\x7f", 1));
 }
 
+/* What two policies say together to GET. */
+static struct net_verdict judge_both(
+    const struct net_policy *gives, const struct net_policy *takes, const char *text)
+{
+    const struct net_chain chain = {
+        .policies = {gives, takes}, .whose = {"environment", "run"}, .count = 2};
+    struct net_verdict verdict;
+    struct net_url url;
+    const char *why;
+
+    assert_int_equal(net_url_parse(text, strlen(text), &url, &why), 0);
+    verdict = net_chain_judge(&chain, &url, NET_GET);
+    net_url_release(&url);
+    return verdict;
+}
+
+static void of_two_policies_both_must_allow(void **state)
+{
+    struct net_policy gives = read_rules("[{'effect':'allow','name':'g','match':{'scheme':'http','host':'"
+                                         "127.0.0.1','path':'/a'},'addresses':['127.0.0.1']}]");
+    struct net_policy takes = read_rules(
+        "[{'effect':'allow','name':'t','match':{'scheme':'http','host':'*'}},"
+        "{'effect':'deny','name':'no','match':{'host':'*','path':'/a/b'}}]");
+    struct net_policy empty = read_rules("[]");
+    struct net_chain none = {.count = 0};
+    struct net_verdict v;
+    struct net_url url;
+    const char *why;
+
+    (void)state;
+    v = judge_both(&gives, &takes, "http://127.0.0.1/a/x");
+    assert_int_equal(v.code, NET_OK);
+    assert_string_equal(v.rule->name, "g"); /* who gives has the addresses and the secrets */
+    assert_null(v.whose);
+    v = judge_both(&gives, &takes, "http://127.0.0.1/a/b");
+    assert_int_equal(v.code, NET_BY_RULE);
+    assert_string_equal(v.rule->name, "no");
+    assert_string_equal(v.whose, "run");
+    v = judge_both(&gives, &takes, "http://127.0.0.1/c");
+    assert_int_equal(v.code, NET_BAD_ADDRESS);
+    assert_string_equal(v.whose, "environment");
+    v = judge_both(&gives, &empty, "http://127.0.0.1/a");
+    assert_int_equal(v.code, NET_NO_RULE);
+    assert_string_equal(v.whose, "run");
+    /* The other way round nobody has named the address. */
+    assert_int_equal(judge_both(&takes, &gives, "http://127.0.0.1/a").code, NET_BAD_ADDRESS);
+    assert_int_equal(net_url_parse("https://a.example/", 18, &url, &why), 0);
+    assert_int_equal(net_chain_judge(&none, &url, NET_GET).code, NET_NO_RULE);
+    net_url_release(&url);
+    net_policy_release(&gives);
+    net_policy_release(&takes);
+    net_policy_release(&empty);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +308,7 @@ int main(void)
         cmocka_unit_test(this_machine_is_refused_in_every_spelling),
         cmocka_unit_test(an_address_that_the_rule_names_may_be_reached),
         cmocka_unit_test(headers_about_the_connection_are_the_hosts),
+        cmocka_unit_test(of_two_policies_both_must_allow),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
