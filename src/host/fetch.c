@@ -365,7 +365,6 @@ static int on_body(void *user, const char *bytes, size_t len)
 {
     struct fetch *f = user;
 
-    f->hurry_us = 0; /* there is more than a moment ago */
     return buf_add(&f->down, bytes, len, NULL);
 }
 
@@ -516,15 +515,9 @@ uint64_t fetches_deadline_us(const struct vial_run *run)
 }
 
 /* Tells the cell what there is, or sees to it that it is told soon. */
-static void tell(struct fetch *f, uint64_t now_us)
+static void tell(struct fetch *f, int is_hurried, uint64_t now_us)
 {
-    if (f->hurry_us != 0 && now_us >= f->hurry_us) {
-        f->hurry_us = 0;
-        egress_hurry(f->egress);
-        (void)serve(f, 1);
-        return;
-    }
-    (void)serve(f, 0);
+    (void)serve(f, is_hurried);
     if (f->hurry_us == 0 && f->waiting_id != 0 &&
         (f->down.len > 0 || (!f->is_head_sent && egress_has_head(f->egress)))) {
         f->hurry_us = now_us + SOON_US;
@@ -534,17 +527,23 @@ static void tell(struct fetch *f, uint64_t now_us)
 /* Steps all requests once. 1 when one has ended, and the list has changed. */
 static int step_all(struct fetches *o, uint64_t now_us)
 {
+    int is_hurried;
     struct fetch *f;
 
     for (f = o->first; f != NULL; f = f->next) {
         if (f->egress == NULL) {
             continue;
         }
+        is_hurried = f->hurry_us != 0 && now_us >= f->hurry_us;
+        if (is_hurried) {
+            f->hurry_us = 0;
+            egress_hurry(f->egress);
+        }
         if (egress_step(f->egress, now_us)) {
             (void)finish(f);
             return 1;
         }
-        tell(f, now_us);
+        tell(f, is_hurried, now_us);
     }
     return 0;
 }

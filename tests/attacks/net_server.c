@@ -125,7 +125,7 @@ static int answer(const struct client *c, const char *path)
     }
     if (strncmp(path, "/to?", 4) == 0) {
         (void)snprintf(text, sizeof(text),
-            "HTTP/1.1 302 Found\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n", path + 4);
+            "HTTP/1.1 302 Found\r\nLocation: %.900s\r\nContent-Length: 0\r\n\r\n", path + 4);
         return say(c, text) == 0;
     }
     if (strcmp(path, "/bomb") == 0) {

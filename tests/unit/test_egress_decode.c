@@ -13,7 +13,7 @@
 enum { PLAIN_BYTES = 300000, PACKED_BYTES = 400000 };
 
 static unsigned char plain[PLAIN_BYTES], packed[PACKED_BYTES];
-static char out[2 * PLAIN_BYTES];
+static char out[2 * PLAIN_BYTES + 4096];
 
 static int start(void **state)
 {
