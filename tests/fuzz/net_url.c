@@ -84,9 +84,7 @@ static void check_by_libcurl(const struct net_url *url, const struct buf *text)
     their_port = part(lib, u, CURLUPART_PORT);
     path = part(lib, u, CURLUPART_PATH);
     (void)snprintf(port, sizeof(port), "%u", url->port);
-    /* A disguised address is refused by every rule; libcurl takes off its disguise. */
-    FUZZ_CHECK(url->host_kind == NET_HOST_DISGUISED || strcmp(host, url->host) == 0,
-        "the host is %s, and %s for libcurl", url->host, host);
+    FUZZ_CHECK(strcmp(host, url->host) == 0, "the host is %s, and %s for libcurl", url->host, host);
     FUZZ_CHECK(strcmp(their_port, port) == 0, "the port is %s, and %s for libcurl", port, their_port);
     FUZZ_CHECK(strcmp(path, url->path.data) == 0, "the path is %s, and %s for libcurl",
         url->path.data, path);
@@ -111,7 +109,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     write_url(&url, &text);
     check_parts(&url, &text);
     check_again(&url, &text);
-    check_by_libcurl(&url, &text);
+    if (url.host_kind != NET_HOST_DISGUISED) { /* which no rule lets pass: nobody asks for it */
+        check_by_libcurl(&url, &text);
+    }
     buf_release(&text);
     net_url_release(&url);
     free(copy);
