@@ -37,8 +37,8 @@ struct server {
     unsigned port;
 };
 
-/* Answers every request on a connection, as soon as its head is whole; they have no bodies. Who asks
- * for PATH_CLOSE gets a last answer. */
+/* Answers every request on a connection, as soon as its head is whole; they have no bodies. Who
+ * asks for PATH_CLOSE gets a last answer. */
 static void serve(int fd)
 {
     char request[8192], answer[256 + BODY_BYTES];
@@ -58,8 +58,9 @@ static void serve(int fd)
         }
         len = 0;
         is_last = strncmp(request, "GET " PATH_CLOSE, strlen("GET " PATH_CLOSE)) == 0;
-        head_len = snprintf(answer, sizeof(answer), "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n%s\r\n",
-            BODY_BYTES, is_last ? "Connection: close\r\n" : "");
+        head_len =
+            snprintf(answer, sizeof(answer), "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n%s\r\n",
+                BODY_BYTES, is_last ? "Connection: close\r\n" : "");
         memset(answer + head_len, 'x', BODY_BYTES);
         if (fd_write_all(fd, answer, (size_t)head_len + BODY_BYTES) < 0) {
             return;
@@ -165,7 +166,8 @@ static int bare(const char *url, struct cost *ret)
 }
 
 /* A run with so many requests, in microseconds; -1 after a message. */
-static int run(struct bench *b, const struct server *s, const char *url, int count, struct cost *ret)
+static int run(
+    struct bench *b, const struct server *s, const char *url, int count, struct cost *ret)
 {
     struct vial_request request = VIAL_REQUEST_INIT;
     struct vial_limits limits = VIAL_LIMITS_INIT;

@@ -35,7 +35,7 @@ enum {
     GRACE_US =
         500 * 1000,     /* for a program that was asked to stop: a native loop may take a while */
     CPU_LOOK_US = 1000, /* the time used is not looked at more often */
-    OWN_SOCKETS = 2, /* the cell's, and the one that wakes */
+    OWN_SOCKETS = 2,    /* the cell's, and the one that wakes */
     SLEEP_US_MAX = 1000 * 1000 * 1000, /* the kernel takes no endless time as a number */
 };
 
@@ -111,7 +111,7 @@ static int sleep_once(struct vial_run *run, uint64_t now, uint64_t until)
         p[0].events |= POLLOUT;
     }
     n = ppoll(p, OWN_SOCKETS + asked, &left, NULL); /* one that is not there, -1, is passed over */
-    if (n > 0 && (p[1].revents & POLLIN) != 0) {          /* else the next one would not sleep */
+    if (n > 0 && (p[1].revents & POLLIN) != 0) {    /* else the next one would not sleep */
         (void)!read(run->wake_fd, &count, sizeof(count)); /* short counts handled */
     }
     fetches_serve(run, p + OWN_SOCKETS, n > 0 ? asked : 0, clock_now_us());

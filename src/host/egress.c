@@ -129,12 +129,15 @@ static int judge(struct egress *f)
             "%s is %s; only public addresses may be reached, and those that a rule names",
             f->url.host, verdict.why);
     case NET_BY_RULE:
-        return DENY(f, net_code_name(verdict.code), "%s %s://%s:%u%s is denied by the rule %s of the %s",
-            method, net_scheme_name(f->url.scheme), f->url.host, f->url.port, f->url.path.data,
+        return DENY(f, net_code_name(verdict.code),
+            "%s %s://%s:%u%s is denied by the rule %s of the %s", method,
+            net_scheme_name(f->url.scheme), f->url.host, f->url.port, f->url.path.data,
             verdict.rule->name, verdict.whose);
     default:
-        return DENY(f, net_code_name(verdict.code), "no rule of the network%s%s allows %s %s://%s:%u%s",
-            is_tighter ? " of the " : "", is_tighter ? verdict.whose : "", method, net_scheme_name(f->url.scheme), f->url.host, f->url.port, f->url.path.data);
+        return DENY(f, net_code_name(verdict.code),
+            "no rule of the network%s%s allows %s %s://%s:%u%s", is_tighter ? " of the " : "",
+            is_tighter ? verdict.whose : "", method, net_scheme_name(f->url.scheme), f->url.host,
+            f->url.port, f->url.path.data);
     }
 }
 

@@ -88,9 +88,9 @@ static int on_request(
         !mutate_without_part("net-request")) {
         x->stop = EGRESS_STOP_ADDRESS;
         /* A name may have new addresses since the connection was made. */
-        x->is_kept = lib_of(x)->easy_getinfo(x->easy, CURLINFO_NUM_CONNECTS, &connects) ==
-                         CURLE_OK &&
-                     connects == 0;
+        x->is_kept =
+            lib_of(x)->easy_getinfo(x->easy, CURLINFO_NUM_CONNECTS, &connects) == CURLE_OK &&
+            connects == 0;
         return CURL_PREREQFUNC_ABORT;
     }
     x->requests_count++;
@@ -334,7 +334,9 @@ static int set_guards(struct egress_exchange *x)
     SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     SET(CURLOPT_HTTP09_ALLOWED, 0L);
     SET(CURLOPT_NOSIGNAL, 1L);
-    SET(CURLOPT_RESOLVE, mutate_without_part("net-pinned") ? NULL : x->resolved);
+    if (x->resolved != NULL && !mutate_without_part("net-pinned")) {
+        SET(CURLOPT_RESOLVE, x->resolved);
+    }
     SET(CURLOPT_OPENSOCKETFUNCTION, on_socket);
     SET(CURLOPT_OPENSOCKETDATA, x);
     SET(CURLOPT_PREREQFUNCTION, on_request);
@@ -378,14 +380,18 @@ static int set_request(struct egress_exchange *x)
     return bad;
 }
 
-/* The addresses that were judged, for libcurl to ask nobody else: host:port:address,address */
-static struct curl_slist *resolved_new(const struct egress_exchange *x)
+/* The addresses that were judged, for libcurl to ask nobody else: host:port:address,address. A host
+ * that is an address is none to ask about. 0, or -1 without memory. */
+static int set_resolved(struct egress_exchange *x)
 {
     char text[EGRESS_ADDRESSES_MAX * (NET_ADDRESS_TEXT_BYTES + 3) + NET_HOST_BYTES_MAX + 16];
     char address[NET_ADDRESS_TEXT_BYTES];
     int len;
     size_t i;
 
+    if (x->url->host_kind == NET_HOST_ADDRESS) {
+        return 0;
+    }
     len = snprintf(text, sizeof(text), "%s:%u:", x->url->host, x->url->port);
     for (i = 0; i < x->addresses_count; i++) {
         int is_v4 = net_address_is_v4(&x->addresses[i]);
@@ -394,7 +400,8 @@ static struct curl_slist *resolved_new(const struct egress_exchange *x)
         len += snprintf(text + len, sizeof(text) - (size_t)len, "%s%s%s%s", i > 0 ? "," : "",
             is_v4 ? "" : "[", address, is_v4 ? "" : "]");
     }
-    return lib_of(x)->slist_append(NULL, text);
+    x->resolved = lib_of(x)->slist_append(NULL, text);
+    return x->resolved != NULL ? 0 : -1;
 }
 
 /* ---- the exchange ---- */
@@ -406,9 +413,8 @@ int egress_exchange_begin(struct egress_exchange *x, struct vial_error *err)
     buf_init(
         &x->plain, (size_t)4 * FETCH_PIECE_BYTES); /* a piece of libcurl's, and what was held */
     buf_init(&x->raw, (size_t)2 * CURL_MAX_WRITE_SIZE);
-    x->resolved = resolved_new(x);
     x->easy = egress_net_take(x->job->net);
-    if (x->resolved == NULL || x->easy == NULL ||
+    if (set_resolved(x) < 0 || x->easy == NULL ||
         (x->redact != NULL && redact_stream_new(x->redact, &x->clean, NULL) < 0)) {
         return vial__fail(err, VIAL_E_NOMEM, "no memory for a request");
     }

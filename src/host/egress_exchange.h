@@ -60,9 +60,9 @@ struct egress_exchange {
     unsigned head_lines, requests_count;
     int head_is_whole, head_is_told, is_decoded, is_redirect;
     int is_added; /* to libcurl's multi handle */
-    int is_held; /* libcurl keeps what came until there is room for it */
-    int is_dry;  /* libcurl waits for more of the body that is sent */
-    int is_kept; /* the connection was there before, and led to an address that is not meant */
+    int is_held;  /* libcurl keeps what came until there is room for it */
+    int is_dry;   /* libcurl waits for more of the body that is sent */
+    int is_kept;  /* the connection was there before, and led to an address that is not meant */
     char reason[128];
 };
 

@@ -92,6 +92,12 @@ static int put_text(struct egress_exchange *x, struct json_writer *w, const char
     size_t i;
     int r;
 
+    for (i = 0; text[i] != '\0' && (unsigned char)text[i] < 0x80; i++) {
+    }
+    if (x->redact == NULL && text[i] == '\0') { /* as it nearly always is */
+        json_write_string(w, text, i);
+        return 0;
+    }
     buf_init(&clean, FETCH_HEAD_BYTES_MAX);
     buf_init(&wide, (size_t)2 * FETCH_HEAD_BYTES_MAX);
     r = x->redact != NULL ? redact_text(x->redact, text, strlen(text), &clean, NULL)

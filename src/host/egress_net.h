@@ -15,7 +15,7 @@
 #include "host/libcurl.h"
 
 enum {
-    EGRESS_NAMES_MAX = 64,            /* names of one run that are known or being asked for */
+    EGRESS_NAMES_MAX = 64,             /* names of one run that are known or being asked for */
     EGRESS_NAME_US = 10 * 1000 * 1000, /* for so long an answer holds: half of a common TTL */
     EGRESS_UNKNOWN_US = 1000 * 1000,
     EGRESS_SOCKETS_MAX = 512, /* twice the requests that may be open; a connect tries two at once */

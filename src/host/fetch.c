@@ -24,12 +24,12 @@ enum {
      * the limit: programs begin many, and read the answers when all of them are there. */
     STALLED_FACTOR = 4,
     DOWN_BYTES_MAX = 8 * FETCH_PIECE_BYTES, /* what is taken at once may be a little more */
-    UP_BYTES_MAX = 2 * FETCH_PIECE_BYTES, /* one on its way, and one that has just come */
+    UP_BYTES_MAX = 2 * FETCH_PIECE_BYTES,   /* one on its way, and one that has just come */
     ANSWER_EARLY_BYTES = FETCH_PIECE_BYTES / 2,
     REQUEST_JSON_BYTES_MAX = 65536,
     ERROR_BYTES_MAX = 8192,
-    SOON_US = 2000,    /* what comes within this time is told together */
-    SERVE_MAX = 1000,  /* rounds of a turn: each redirect takes one */
+    SOON_US = 2000,   /* what comes within this time is told together */
+    SERVE_MAX = 1000, /* rounds of a turn: each redirect takes one */
 };
 
 static const char NO_NETWORK[] =
@@ -53,9 +53,9 @@ struct fetch {
     size_t body_len;
     int is_streamed; /* else body is all of it */
     int is_up_ended;
-    uint32_t sending_id; /* the call with a piece that is to be answered; 0: none */
-    uint64_t up_bytes;   /* that came so far */
-    struct buf up;       /* of them, those that are not sent yet */
+    uint32_t sending_id;   /* the call with a piece that is to be answered; 0: none */
+    uint64_t up_bytes;     /* that came so far */
+    struct buf up;         /* of them, those that are not sent yet */
     struct egress *egress; /* while it is being made */
     struct egress_events events;
     struct buf head, down;
@@ -65,7 +65,7 @@ struct fetch {
 struct fetches {
     struct vial_run *run;
     struct egress_net *net; /* NULL until the first request */
-    struct net_policy own; /* of the request */
+    struct net_policy own;  /* of the request */
     struct net_chain rules;
     struct vial_limits limits;
     struct fetch *first;
@@ -375,7 +375,8 @@ static void answer_piece(struct fetch *f, int is_over)
     struct fetch_reply reply = {.flags = is_over ? FETCH_END : 0};
 
     if (f->sending_id != 0) {
-        calls_answer(f->owner->run, f->sending_id, ANSWER_BYTES, (const char *)&reply, sizeof(reply));
+        calls_answer(
+            f->owner->run, f->sending_id, ANSWER_BYTES, (const char *)&reply, sizeof(reply));
         f->sending_id = 0;
         f->owner->pending_count--;
     }
@@ -435,8 +436,11 @@ static int begin(struct fetch *f, struct vial_error *err)
     if (r < 0) {
         return r;
     }
-    f->events = (struct egress_events){
-        .user = f, .count = on_count, .head = on_head, .has_room = has_room, .body = on_body,
+    f->events = (struct egress_events){.user = f,
+        .count = on_count,
+        .head = on_head,
+        .has_room = has_room,
+        .body = on_body,
         .more = on_more};
     job.net = o->net;
     f->egress = egress_new(&job, &f->report);
@@ -679,8 +683,8 @@ static void take_read(struct vial_run *run, uint32_t id, uint32_t stream)
 }
 
 /* A piece of the body of a request. */
-static enum calls_taken take_send(struct vial_run *run, uint32_t id, const struct fetch_ask *ask,
-    const char *bytes, size_t len)
+static enum calls_taken take_send(
+    struct vial_run *run, uint32_t id, const struct fetch_ask *ask, const char *bytes, size_t len)
 {
     struct fetches *o = run->calls.fetches;
     const struct fetch_reply over = {.flags = FETCH_END};
@@ -774,8 +778,7 @@ enum calls_taken fetches_take(
             (ask.flags & ~(uint32_t)(ask.op == FETCH_OPEN   ? FETCH_STREAMED
                                      : ask.op == FETCH_SEND ? FETCH_END
                                                             : 0)) != 0 ||
-            (ask.op == FETCH_SEND && ask.head_len != 0) ||
-            ask.head_len > FETCH_HEAD_BYTES_MAX) {
+            (ask.op == FETCH_SEND && ask.head_len != 0) || ask.head_len > FETCH_HEAD_BYTES_MAX) {
             return CALLS_NONSENSE;
         }
     }

@@ -183,7 +183,8 @@ int permission_net_chain(
     for (i = 0; i < PERMISSION_LEVELS; i++) {
         p = chain->levels[i];
         word = p != NULL ? p->scopes[SCOPE_NET].word : RULES_UNSAID;
-        if (word == RULES_DENY || (word == RULES_UNSAID && p != NULL && i == PERMISSION_ENVIRONMENT) ||
+        if (word == RULES_DENY ||
+            (word == RULES_UNSAID && p != NULL && i == PERMISSION_ENVIRONMENT) ||
             (word == RULES_LIST && p->net.count == 0)) {
             ret->count = 0; /* an environment that says nothing has its default */
             return VIAL_OK;

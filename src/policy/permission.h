@@ -78,8 +78,8 @@ int permission_decide(const struct permission_chain *chain, enum permission_scop
 
 /* The rules of the network that hold by all levels, into *ret, which may have one that gives
  * already; none is left when a level denies all of it. The first level that says something gives,
- * and a later one takes away; the word "allow" takes nothing away. VIAL_E_INVALID when a later level
- * has rules with secrets or addresses, which would give. */
+ * and a later one takes away; the word "allow" takes nothing away. VIAL_E_INVALID when a later
+ * level has rules with secrets or addresses, which would give. */
 VIAL_NODISCARD int permission_net_chain(
     const struct permission_chain *chain, struct net_chain *ret, struct vial_error *err);
 

@@ -33,8 +33,8 @@ static int localhost_is_moved; /* atomic: it is 127.0.0.2 */
 
 /* What must not be reached, whatever a name says: rN.attack.test is the Nth. */
 static const char *const RANGES[] = {"10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1",
-    "169.254.169.254", "100.64.0.1", "127.0.0.1", "0.0.0.0", "192.0.0.8", "192.0.2.1",
-    "198.18.0.1", "198.51.100.1", "203.0.113.1", "224.0.0.1", "240.0.0.1", "255.255.255.255", "::1",
+    "169.254.169.254", "100.64.0.1", "127.0.0.1", "0.0.0.0", "192.0.0.8", "192.0.2.1", "198.18.0.1",
+    "198.51.100.1", "203.0.113.1", "224.0.0.1", "240.0.0.1", "255.255.255.255", "::1",
     "::", "fc00::1", "fd12::1", "fe80::1", "ff02::1", "2001:db8::1", "::ffff:127.0.0.1",
     "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "::127.0.0.1", "fd00:ec2::254"};
 enum { RANGES_COUNT = sizeof(RANGES) / sizeof(RANGES[0]) };
@@ -89,8 +89,9 @@ int __wrap_getaddrinfo(
     "r.status } catch (e) { return e.code ?? e.name } }; const all = async (l, o) => { const t = " \
     "[]; for (const u of l) t.push(await T(u, o)); return t };\n"
 #define BEGIN_PYTHON                                                                               \
-    "async def T(u, **o):\n    try:\n        r = await fetch(u, **o)\n        await r.bytes()\n    " \
-    "    return r.status\n    except Exception as e:\n        return getattr(e, 'code', "         \
+    "async def T(u, **o):\n    try:\n        r = await fetch(u, **o)\n        await r.bytes()\n  " \
+    "  "                                                                                           \
+    "    return r.status\n    except Exception as e:\n        return getattr(e, 'code', "          \
     "type(e).__name__)\n"
 
 /* Rules, in which $P is the port of the servers. */
@@ -106,9 +107,9 @@ struct net_case {
     const char *rules;  /* NULL: no network */
     const char *value;  /* that it must come to, as JSON */
     int python;
-    struct vial_limits limits; /* of those of the network; 0: the default */
-    int no_connections;        /* of the first server: there must be none */
-    int no_requests;           /* likewise requests */
+    struct vial_limits limits;       /* of those of the network; 0: the default */
+    int no_connections;              /* of the first server: there must be none */
+    int no_requests;                 /* likewise requests */
     const char *unseen_a, *unseen_b; /* what no head of a request to a server may have in it */
     int no_lookups;                  /* the resolver must not have been asked */
 };
@@ -167,7 +168,8 @@ static int judge_servers(
     } else if (c->no_connections && a->connections_count != 0) {
         (void)snprintf(why, size, "there was a connection to an address that was not judged");
     } else if (c->no_requests && a->requests_count != 0) {
-        (void)snprintf(why, size, "a request went to a server that it may not go to: %.100s", a->seen);
+        (void)snprintf(
+            why, size, "a request went to a server that it may not go to: %.100s", a->seen);
     } else if (c->unseen_a != NULL && net_server_saw(a, c->unseen_a)) {
         (void)snprintf(why, size, "the first server was asked for %s", c->unseen_a);
     } else if (c->unseen_b != NULL && net_server_saw(b, c->unseen_b)) {
@@ -197,8 +199,8 @@ static int run_net(struct suite *s, const struct net_case *c, char *why, size_t 
         value = vial_result_value(result, NULL);
         good = value != NULL && strcmp(value, c->value) == 0;
         if (!good) {
-            (void)snprintf(why, size, "it came to %s, %.300s", vial_status_name(vial_result_status(result)),
-                value != NULL ? value : "nothing");
+            (void)snprintf(why, size, "it came to %s, %.300s",
+                vial_status_name(vial_result_status(result)), value != NULL ? value : "nothing");
         }
     }
     good = good && judge_servers(c, &servers, why, size);
@@ -215,10 +217,11 @@ static int run_net(struct suite *s, const struct net_case *c, char *why, size_t 
         return run_net(s, &c, why, size);                                                          \
     }
 
-CASE(look_sockets, .source = "const out = []; for (const [m, f] of [['net', 'connect'], ['dgram', "
-                             "'createSocket'], ['http', 'get'], ['tls', 'connect']]) { try { "
-                             "require(m)[f]($P); out.push(m) } catch (e) { out.push('no') } } "
-                             "[typeof fetch, ...out]",
+CASE(look_sockets,
+    .source = "const out = []; for (const [m, f] of [['net', 'connect'], ['dgram', "
+              "'createSocket'], ['http', 'get'], ['tls', 'connect']]) { try { "
+              "require(m)[f]($P); out.push(m) } catch (e) { out.push('no') } } "
+              "[typeof fetch, ...out]",
     .value = "[\"undefined\",\"no\",\"no\",\"no\",\"no\"]", .no_connections = 1)
 
 CASE(look_sockets_python,
@@ -234,17 +237,20 @@ CASE(look_sockets_python,
     "'[::ffff:7f00:1]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]', '[::127.0.0.1]']"
 
 CASE(look_spellings,
-    .source = BEGIN "const t = await all(" SPELLINGS ".map((h) => `http://${h}:$P/`)); "
-                    "[[...new Set(t)], await all(['http://127.0.0.1.:$P/', 'http://localhost.:$P/', "
-                    "'http://[::1%25lo]:$P/', 'http://x@127.0.0.1:$P/'])]",
-    .rules = "[" TO("*", "") "]", .value = "[[\"address\"],[\"address\",\"url\",\"TypeError\",\"TypeError\"]]",
+    .source = BEGIN
+    "const t = await all(" SPELLINGS ".map((h) => `http://${h}:$P/`)); "
+    "[[...new Set(t)], await all(['http://127.0.0.1.:$P/', 'http://localhost.:$P/', "
+    "'http://[::1%25lo]:$P/', 'http://x@127.0.0.1:$P/'])]",
+    .rules = "[" TO("*", "") "]",
+    .value = "[[\"address\"],[\"address\",\"url\",\"TypeError\",\"TypeError\"]]",
     .no_connections = 1)
 
 CASE(look_spellings_python,
-    .source = BEGIN_PYTHON "t = [await T(f'http://{h}:$P/') for h in " SPELLINGS "]\nu = [await "
-                           "T(f'http://{h}:$P/') for h in ['127.0.0.1.', 'localhost.', '[::1%25lo]', "
-                           "'x@127.0.0.1', '127.0.0.1\\\\@a.example', 'a.example\\r\\n127.0.0.1']]\n"
-                           "[sorted(set(t)), sorted(set(u))]",
+    .source = BEGIN_PYTHON
+    "t = [await T(f'http://{h}:$P/') for h in " SPELLINGS "]\nu = [await "
+    "T(f'http://{h}:$P/') for h in ['127.0.0.1.', 'localhost.', '[::1%25lo]', "
+    "'x@127.0.0.1', '127.0.0.1\\\\@a.example', 'a.example\\r\\n127.0.0.1']]\n"
+    "[sorted(set(t)), sorted(set(u))]",
     .rules = "[" TO("*", "") "]", .python = 1, .value = "[[\"address\"],[\"address\",\"url\"]]",
     .no_connections = 1)
 
@@ -258,39 +264,45 @@ CASE(look_answers, .source = BEGIN "await T('http://two.attack.test:$P/')",
     .value = "\"address\"", .unseen_b = "GET")
 
 CASE(look_hops,
-    .source = BEGIN "const to = (u) => T('http://127.0.0.1:$P/to?' + u); const t = []; for (const u of "
-                    "['http://127.0.0.1:$P/denied', '/denied', '/x/../denied', 'http://127.0.0.2:$P/', "
-                    "'http://10.0.0.1/', 'http://2130706434:$P/ok', 'file:///etc/passwd', "
-                    "'gopher://127.0.0.1/', 'data:,x', 'https://r0.attack.test/', '/to?/to?/to?/ok', "
-                    "'/ok']) t.push(await to(u)); t",
+    .source = BEGIN
+    "const to = (u) => T('http://127.0.0.1:$P/to?' + u); const t = []; for (const u of "
+    "['http://127.0.0.1:$P/denied', '/denied', '/x/../denied', 'http://127.0.0.2:$P/', "
+    "'http://10.0.0.1/', 'http://2130706434:$P/ok', 'file:///etc/passwd', "
+    "'gopher://127.0.0.1/', 'data:,x', 'https://r0.attack.test/', '/to?/to?/to?/ok', "
+    "'/ok']) t.push(await to(u)); t",
     .rules = "[" AT_A "," NO_DENIED "]", .limits = {.redirects_max = 2},
-    .value = "[\"rule\",\"rule\",\"rule\",\"address\",\"address\",\"address\",\"url\",\"url\",\"url\","
-             "\"rule\",\"redirect\",200]",
+    .value =
+        "[\"rule\",\"rule\",\"rule\",\"address\",\"address\",\"address\",\"url\",\"url\",\"url\","
+        "\"rule\",\"redirect\",200]",
     .unseen_a = "GET /denied", .unseen_b = "GET")
 
 CASE(look_credentials,
-    .source = BEGIN "await T('http://127.0.0.1:$P/to?http://127.0.0.2:$P/x', {headers: {Authorization: "
-                    "'hidden', Cookie: 'hidden=1', 'X-Mine': 'told'}})",
+    .source = BEGIN
+    "await T('http://127.0.0.1:$P/to?http://127.0.0.2:$P/x', {headers: {Authorization: "
+    "'hidden', Cookie: 'hidden=1', 'X-Mine': 'told'}})",
     .rules = "[" AT_A "," AT_B "]", .limits = {.redirects_max = 2}, .value = "200",
     .unseen_b = "hidden")
 
 CASE(look_headers,
-    .source = BEGIN "const h = (n, v) => T('http://127.0.0.1:$P/', {headers: [[n, v]]}); const t = []; for "
-                    "(const [n, v] of [['Host', 'evil.example'], ['Connection', 'x'], "
-                    "['Transfer-Encoding', 'chunked'], ['Content-Length', '5'], ['Proxy-Authorization', "
-                    "'x'], ['Upgrade', 'x'], ['Expect', 'x'], ['TE', 'x']]) t.push(await h(n, v)); "
-                    "for (const m of ['CONNECT', 'TRACE', 'GET / HTTP/1.1\\r\\nX: y', 'get\\n']) "
-                    "t.push(await T('http://127.0.0.1:$P/', {method: m})); for (const u of ['/\\r\\nX: y', "
-                    "'/ HTTP/1.1', '/\\0']) t.push(await T('http://127.0.0.1:$P' + u)); "
-                    "[[...new Set(t.slice(0, 8))], t.slice(8)]", /* in URLs they are escaped */
+    .source = BEGIN
+    "const h = (n, v) => T('http://127.0.0.1:$P/', {headers: [[n, v]]}); const t = []; for "
+    "(const [n, v] of [['Host', 'evil.example'], ['Connection', 'x'], "
+    "['Transfer-Encoding', 'chunked'], ['Content-Length', '5'], ['Proxy-Authorization', "
+    "'x'], ['Upgrade', 'x'], ['Expect', 'x'], ['TE', 'x']]) t.push(await h(n, v)); "
+    "for (const m of ['CONNECT', 'TRACE', 'GET / HTTP/1.1\\r\\nX: y', 'get\\n']) "
+    "t.push(await T('http://127.0.0.1:$P/', {method: m})); for (const u of ['/\\r\\nX: y', "
+    "'/ HTTP/1.1', '/\\0']) t.push(await T('http://127.0.0.1:$P' + u)); "
+    "[[...new Set(t.slice(0, 8))], t.slice(8)]", /* in URLs they are escaped */
     .rules = "[" AT_A "]",
-    .value = "[[\"request\"],[\"TypeError\",\"TypeError\",\"TypeError\",\"TypeError\",200,200,200]]",
+    .value =
+        "[[\"request\"],[\"TypeError\",\"TypeError\",\"TypeError\",\"TypeError\",200,200,200]]",
     .unseen_a = "\nX: y")
 
 CASE(look_headers_python,
-    .source = BEGIN_PYTHON "t = []\nfor n, v in [('Proxy-X', 'a'), ('Upgrade', 'b'), ('X', 'a\\r\\nY: b'), "
-                           "('X\\r\\nY', 'a'), ('X', 'a\\0b')]:\n    t.append(await "
-                           "T('http://127.0.0.1:$P/', headers={n: v}))\nt",
+    .source = BEGIN_PYTHON
+    "t = []\nfor n, v in [('Proxy-X', 'a'), ('Upgrade', 'b'), ('X', 'a\\r\\nY: b'), "
+    "('X\\r\\nY', 'a'), ('X', 'a\\0b')]:\n    t.append(await "
+    "T('http://127.0.0.1:$P/', headers={n: v}))\nt",
     .rules = "[" AT_A "]", .python = 1,
     .value = "[\"request\",\"request\",\"request\",\"request\",\"request\"]", .no_connections = 1)
 
@@ -304,20 +316,21 @@ CASE(look_drip, .source = BEGIN "await T('http://127.0.0.1:$P/drip')", .rules = 
     .limits = {.request_ms_max = 200, .wall_ms_max = 1000}, .value = "\"timeout\"")
 
 CASE(look_garbage,
-    .source = BEGIN "await all(['headers', 'storm', 'lying', 'chunks', 'nonsense', 'upgrade', 'brotli', "
-                    "'transfer'].map((p) => 'http://127.0.0.1:$P/' + p))",
+    .source = BEGIN
+    "await all(['headers', 'storm', 'lying', 'chunks', 'nonsense', 'upgrade', 'brotli', "
+    "'transfer'].map((p) => 'http://127.0.0.1:$P/' + p))",
     .rules = "[" AT_A "]",
-    .value = "[\"headers\",\"headers\",\"broken\",\"broken\",\"protocol\",\"protocol\",\"encoding\","
-             "\"encoding\"]")
+    .value =
+        "[\"headers\",\"headers\",\"broken\",\"broken\",\"protocol\",\"protocol\",\"encoding\","
+        "\"encoding\"]")
 
 CASE(look_labels,
     .source = BEGIN "await all(['a', 'secret-of-the-program', 'x'.repeat(60)].map((n) => "
                     "`http://${n}.attack.test:$P/`))",
     .rules = "[" AT_A "]", .value = "[\"rule\",\"rule\",\"rule\"]", .no_lookups = 1)
 
-CASE(look_count,
-    .source = BEGIN "await all(Array(5).fill('http://127.0.0.1:$P/'))", .rules = "[" AT_A "]",
-    .limits = {.requests_max = 3},
+CASE(look_count, .source = BEGIN "await all(Array(5).fill('http://127.0.0.1:$P/'))",
+    .rules = "[" AT_A "]", .limits = {.requests_max = 3},
     .value = "[200,200,200,\"requests_max\",\"requests_max\"]")
 
 CASE(look_left,
@@ -337,8 +350,7 @@ static int run_moved(struct suite *s, const struct net_case *c, char *why, size_
 }
 
 #define MOVED "[" TO("localhost", ",\"addresses\":[\"127.0.0.2\"]") "]"
-#define ASK_MOVED                                                                                  \
-    "try { await (await fetch('http://localhost:$P/')).text() } catch (e) { e.code }"
+#define ASK_MOVED "try { await (await fetch('http://localhost:$P/')).text() } catch (e) { e.code }"
 
 static int look_pinned(struct suite *s, char *why, size_t size)
 {

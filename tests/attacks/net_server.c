@@ -13,7 +13,7 @@
 
 enum {
     TICK_MS = 10,
-    BOMB_BYTES = 8 << 20,  /* of zeros, which become 8 KiB */
+    BOMB_BYTES = 8 << 20, /* of zeros, which become 8 KiB */
     HEADERS_COUNT = 100000,
     PIECE_BYTES = 16384,
 };
@@ -150,7 +150,8 @@ static void note(struct net_server *s, const char *head)
 {
     (void)pthread_mutex_lock(&s->all->lock);
     s->requests_count++;
-    s->seen_len += (size_t)snprintf(s->seen + s->seen_len, sizeof(s->seen) - s->seen_len, "%s", head);
+    s->seen_len +=
+        (size_t)snprintf(s->seen + s->seen_len, sizeof(s->seen) - s->seen_len, "%s", head);
     s->seen_len = s->seen_len < sizeof(s->seen) ? s->seen_len : sizeof(s->seen) - 1;
     (void)pthread_mutex_unlock(&s->all->lock);
 }

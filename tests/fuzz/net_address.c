@@ -47,7 +47,8 @@ static int is_refused_v6(const uint8_t *b)
            (begins(b, zeros, 12) && is_refused_v4(b + 12));
 }
 
-/* An address that was read, or made of bytes: it is written in one way, which is read as the same. */
+/* An address that was read, or made of bytes: it is written in one way, which is read as the same.
+ */
 static void check_address(const struct net_address *a)
 {
     char text[NET_ADDRESS_TEXT_BYTES], bracketed[NET_ADDRESS_TEXT_BYTES + 2];

@@ -30,7 +30,8 @@ static int matches(const struct net_rule *rule, const struct net_url *url, int m
 }
 
 /* The last rule that matches; NULL: none does. */
-static const struct net_rule *last(const struct net_policy *p, const struct net_url *url, int method)
+static const struct net_rule *last(
+    const struct net_policy *p, const struct net_url *url, int method)
 {
     size_t i;
 
@@ -66,10 +67,10 @@ static void check(const struct net_policy *gives, const struct net_policy *takes
     if (one.code == NET_OK) {
         FUZZ_CHECK(rule != NULL && rule == one.rule && rule->effect == NET_ALLOW,
             "allowed by a rule that does not allow it");
-        FUZZ_CHECK(url->host_kind == NET_HOST_NAME ||
-                       (url->host_kind == NET_HOST_ADDRESS &&
-                           (net_address_fault(&url->address) == NULL ||
-                               is_named(rule, &url->address))),
+        FUZZ_CHECK(
+            url->host_kind == NET_HOST_NAME ||
+                (url->host_kind == NET_HOST_ADDRESS &&
+                    (net_address_fault(&url->address) == NULL || is_named(rule, &url->address))),
             "%s passes", url->host);
     }
     FUZZ_CHECK(one.code != NET_NO_RULE || rule == NULL, "a rule that matches is passed over");

@@ -26,14 +26,15 @@ static void check_parts(const struct net_url *url, const struct buf *text)
         FUZZ_CHECK(c > 0x20 && c < 0x7f && c != '\\', "the byte %u in %s", c, text->data);
     }
     for (i = 0; url->host[i] != '\0'; i++) {
-        FUZZ_CHECK(strchr("@/?#%", url->host[i]) == NULL &&
-                       !(url->host[i] >= 'A' && url->host[i] <= 'Z'),
+        FUZZ_CHECK(
+            strchr("@/?#%", url->host[i]) == NULL && !(url->host[i] >= 'A' && url->host[i] <= 'Z'),
             "the host %s", url->host);
     }
     FUZZ_CHECK(url->port != 0, "the port 0");
     FUZZ_CHECK(url->path.len > 0 && url->path.data[0] == '/', "the path %s", url->path.data);
     FUZZ_CHECK(strstr(url->path.data, "/../") == NULL && strstr(url->path.data, "/./") == NULL &&
-                   strstr(url->path.data, "%2e%2e") == NULL && strstr(url->path.data, "%2E") == NULL,
+                   strstr(url->path.data, "%2e%2e") == NULL &&
+                   strstr(url->path.data, "%2E") == NULL,
         "the path %s", url->path.data);
     FUZZ_CHECK(url->host_kind != NET_HOST_NAME || inet_aton(url->host, &in) == 0,
         "%s is an address, and taken for a name", url->host);
@@ -77,15 +78,16 @@ static void check_by_libcurl(const struct net_url *url, const struct buf *text)
     FUZZ_CHECK(libcurl_get(&lib, &err) == 0, "there is no libcurl");
     u = lib->url();
     FUZZ_CHECK(u != NULL, "there is no memory");
-    FUZZ_CHECK(lib->url_set(u, CURLUPART_URL, text->data,
-                   CURLU_PATH_AS_IS | CURLU_DISALLOW_USER) == CURLUE_OK,
+    FUZZ_CHECK(lib->url_set(u, CURLUPART_URL, text->data, CURLU_PATH_AS_IS | CURLU_DISALLOW_USER) ==
+                   CURLUE_OK,
         "libcurl does not read %s", text->data);
     host = part(lib, u, CURLUPART_HOST);
     their_port = part(lib, u, CURLUPART_PORT);
     path = part(lib, u, CURLUPART_PATH);
     (void)snprintf(port, sizeof(port), "%u", url->port);
     FUZZ_CHECK(strcmp(host, url->host) == 0, "the host is %s, and %s for libcurl", url->host, host);
-    FUZZ_CHECK(strcmp(their_port, port) == 0, "the port is %s, and %s for libcurl", port, their_port);
+    FUZZ_CHECK(
+        strcmp(their_port, port) == 0, "the port is %s, and %s for libcurl", port, their_port);
     FUZZ_CHECK(strcmp(path, url->path.data) == 0, "the path is %s, and %s for libcurl",
         url->path.data, path);
     lib->free(host);

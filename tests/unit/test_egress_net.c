@@ -1,5 +1,5 @@
-/* test_egress_net.c - what the requests of a run share: a transfer that is driven by turns, and names
- * that are asked for once. */
+/* test_egress_net.c - what the requests of a run share: a transfer that is driven by turns, and
+ * names that are asked for once. */
 #include "host/egress_net.h"
 
 #include <netdb.h>
@@ -27,9 +27,8 @@ int __wrap_getaddrinfo(
     const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **ret)
 {
     (void)__atomic_add_fetch(&asked_count, 1, __ATOMIC_RELAXED);
-    return strcmp(name, "none.test") == 0
-               ? EAI_NONAME
-               : __real_getaddrinfo("127.0.0.1", service, hints, ret);
+    return strcmp(name, "none.test") == 0 ? EAI_NONAME
+                                          : __real_getaddrinfo("127.0.0.1", service, hints, ret);
 }
 
 static struct egress_net *net;

@@ -258,11 +258,12 @@ static struct net_verdict judge_both(
 
 static void of_two_policies_both_must_allow(void **state)
 {
-    struct net_policy gives = read_rules("[{'effect':'allow','name':'g','match':{'scheme':'http','host':'"
-                                         "127.0.0.1','path':'/a'},'addresses':['127.0.0.1']}]");
-    struct net_policy takes = read_rules(
-        "[{'effect':'allow','name':'t','match':{'scheme':'http','host':'*'}},"
-        "{'effect':'deny','name':'no','match':{'host':'*','path':'/a/b'}}]");
+    struct net_policy gives =
+        read_rules("[{'effect':'allow','name':'g','match':{'scheme':'http','host':'"
+                   "127.0.0.1','path':'/a'},'addresses':['127.0.0.1']}]");
+    struct net_policy takes =
+        read_rules("[{'effect':'allow','name':'t','match':{'scheme':'http','host':'*'}},"
+                   "{'effect':'deny','name':'no','match':{'host':'*','path':'/a/b'}}]");
     struct net_policy empty = read_rules("[]");
     struct net_chain none = {.count = 0};
     struct net_verdict v;

@@ -94,7 +94,8 @@ static JSValueRef reply_value(JSContextRef ctx, const struct answer *answer)
         return JSValueMakeUndefined(ctx);
     }
     parts[0] = JSValueMakeNumber(ctx, reply.flags);
-    parts[1] = reply.head_len > 0 ? json_value(ctx, rest, reply.head_len) : JSValueMakeUndefined(ctx);
+    parts[1] =
+        reply.head_len > 0 ? json_value(ctx, rest, reply.head_len) : JSValueMakeUndefined(ctx);
     parts[2] =
         bytes_value(ctx, rest + reply.head_len, answer->len - sizeof(reply) - reply.head_len);
     return JSObjectMakeArray(ctx, 3, parts, NULL);

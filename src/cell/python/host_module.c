@@ -60,8 +60,8 @@ static PyObject *host_call(PyObject *self, PyObject *const *argv, Py_ssize_t arg
     return PyLong_FromUnsignedLong(id);
 }
 
-/* (op, stream, head, body, is_waited_for, flags): a call of FETCH_TOOL; head and body are bytes. Its
- * number. A body that is too large is left out, and the host says so. */
+/* (op, stream, head, body, is_waited_for, flags): a call of FETCH_TOOL; head and body are bytes.
+ * Its number. A body that is too large is left out, and the host says so. */
 static PyObject *host_fetch(PyObject *self, PyObject *const *argv, Py_ssize_t argc)
 {
     struct fetch_ask ask = {.op = FETCH_OPEN};
