@@ -528,7 +528,7 @@ static void tell(struct fetch *f, int is_hurried, uint64_t now_us)
     }
 }
 
-/* Steps all requests once. 1 when one has ended, and the list has changed. */
+/* Steps all requests once. 1 when one has ended or goes on, and there may be more to do. */
 static int step_all(struct fetches *o, uint64_t now_us)
 {
     int is_hurried;
@@ -548,6 +548,11 @@ static int step_all(struct fetches *o, uint64_t now_us)
             return 1;
         }
         tell(f, is_hurried, now_us);
+        if (f->is_stalled && f->down.len < FETCH_PIECE_BYTES) { /* the cell has taken a piece */
+            f->is_stalled = 0;
+            egress_go_on(f->egress);
+            return 1;
+        }
     }
     return 0;
 }
