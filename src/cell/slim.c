@@ -264,7 +264,8 @@ static void add_page(struct pages *s, uintptr_t page)
     }
 }
 
-/* In the trial copy: pages that are present, of our own, and nobody else's. */
+/* In the trial copy: pages that are present, of our own, and nobody else's. Such are the variables
+ * of libraries, too, in mappings of files. */
 static void scan_one(const struct mapping *m, void *user)
 {
     static uint64_t entries[4096];
@@ -273,8 +274,7 @@ static void scan_one(const struct mapping *m, void *user)
     size_t n, i;
     ssize_t got;
 
-    if (m->of_file || (m->prot & PROT_WRITE) == 0 || m->end - m->start > MAPPING_BYTES_MAX ||
-        m->used_kib == 0) {
+    if ((m->prot & PROT_WRITE) == 0 || m->end - m->start > MAPPING_BYTES_MAX || m->used_kib == 0) {
         return;
     }
     while (page < m->end) {
