@@ -99,6 +99,9 @@ def call_main(scope, session):
     return settle(function(), session)
 
 
+len, getattr = len, getattr  # a program may replace those that there are
+
+
 def handlers():
     """The handlers of logging, which it goes through at the end."""
     return getattr(sys.modules.get("logging"), "_handlerList", ())
