@@ -24,8 +24,7 @@ static const char TYPICAL[] = "import json\n"
                               "print(end='')\n"
                               "f([1, total])\n";
 
-/* For the trial copy: as long as programs usually are, so that the pages are known which such a
- * program takes. */
+/* As long as programs usually are, so that the pages are known which such a program takes. */
 static const char LONGER[] =
     "import collections\n"
     "import json\n"
@@ -223,15 +222,25 @@ static void python_touch(void)
     }
 }
 
-static void python_rehearse(void)
+static void rehearse(const char *source)
 {
     struct guest_start start = {.name = "main.py",
         .name_len = 7,
-        .source = has_data ? TYPICAL_DATA : LONGER,
-        .source_len = has_data ? sizeof(TYPICAL_DATA) - 1 : sizeof(LONGER) - 1,
+        .source = source,
+        .source_len = strlen(source),
         .value_bytes_max = 4096};
 
     py_run(&start, &rehearsal);
+}
+
+static void python_rehearse(void)
+{
+    rehearse(has_data ? TYPICAL_DATA : TYPICAL);
+}
+
+static void python_rehearse_longer(void)
+{
+    rehearse(has_data ? TYPICAL_DATA : LONGER);
 }
 
 static int python_warm(const struct guest_warmth *warmth, const char **ret_why)
@@ -350,6 +359,7 @@ const struct guest_ops GUEST = {
     .reseed = python_reseed,
     .touch = python_touch,
     .rehearse = python_rehearse,
+    .rehearse_longer = python_rehearse_longer,
     .rehearse_modules = python_rehearse,
     .stay = python_stay,
     .branched = python_branched,
