@@ -117,8 +117,9 @@ void conditions_release(struct pattern *pattern);
 VIAL_NODISCARD int words_make(struct scanner *s, struct vial_error *err);
 void words_free(struct word_table *words);
 
-/* Could a rule find something in this text? has_imports: imports are restricted. */
-int words_are_in(const struct word_table *words, const char *text, size_t len, int has_imports);
+/* As scanner_places. */
+int words_places(const struct word_table *words, const char *text, size_t len, int has_imports,
+    uint32_t *places, int max);
 
 /* Do all of them hold for the nodes of a match? */
 int conditions_hold(const struct pattern *pattern, const TSQueryMatch *match, struct looking *l);
