@@ -276,6 +276,9 @@ void scan_touch(void)
     }
     scan_one(&start, &source, VIAL_LANGUAGE_AUTO, 0);
     findings.count = 0;
+    if (SCAN.touch != NULL) {
+        SCAN.touch();
+    }
 }
 
 void scan_done(void)

@@ -40,6 +40,9 @@ struct scan_ops {
     /* Takes the tree over, for the evaluation to use; may be NULL. */
     void (*keep)(const struct scan_tree *tree);
     void (*forget)(void); /* the evaluation is over; may be NULL */
+
+    /* In a cell, before its program comes: what else it needs where there are rules; may be NULL. */
+    void (*touch)(void);
 };
 
 /* Each language program defines the one it has, and has its rules, made of share/rules. */

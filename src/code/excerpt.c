@@ -69,18 +69,20 @@ static int pick_one(
     struct picking *p, const struct excerpt_marks *m, uint32_t first, uint32_t end, uint32_t to)
 {
     uint32_t body = first + 1 < end ? m->at[first + 1] : to;
+    int keeps_first;
 
     if (p->place == p->places_count || p->places[p->place] >= to) {
         return 0;
     }
     (void)has_place(p, body);
+    keeps_first = m->keeps_first && (p->place == p->places_count || p->places[p->place] >= to);
     if (add_range(p, m->at[first], body) < 0) {
         return -1;
     }
     for (uint32_t i = first + 1; i < end; i++) {
         uint32_t next = i + 1 < end ? m->at[i + 1] : to;
 
-        if ((has_place(p, next) || (m->keeps_first && i == first + 1) ||
+        if ((has_place(p, next) || (keeps_first && i == first + 1) ||
                 (m->keeps_last && i + 1 == end)) &&
             add_range(p, m->at[i], next) < 0) {
             return -1;

@@ -41,8 +41,8 @@ struct excerpt_marks {
     uint32_t at[EXCERPT_MARKS_MAX];
     uint8_t is_inner[EXCERPT_MARKS_MAX]; /* in the body of a function or class, not outermost */
     uint32_t count;
-    /* What a body cannot do without beside its head: its first statement, or what is behind its
-     * last mark. */
+    /* What a body cannot do without beside its head: a statement, be it the first one, or what is
+     * behind its last mark. */
     int keeps_first, keeps_last;
 };
 

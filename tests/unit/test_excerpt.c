@@ -122,11 +122,11 @@ static void statements_of_python(void **state)
 static void statements_in_functions_of_python(void **state)
 {
     (void)state;
-    check_python("def f():\n  a()\n  @b()\n  c()\nd()\n", "def f():\n  a()\n  b()\n");
+    check_python("def f():\n  a()\n  @b()\n  c()\nd()\n", "def f():\n  b()\n");
     check_python("def f():\n  a()\n  if x:\n    @b()\n  else:\n    c()\n  d()\n",
-        "def f():\n  a()\n  if x:\n    b()\n  else:\n    c()\n");
+        "def f():\n  if x:\n    b()\n  else:\n    c()\n");
     check_python("class A:\n  x = 1\n\n  def m(self):\n    a()\n\n  def n(self):\n    @b()\n",
-        "class A:\n  x = 1\n\n  def n(self):\n    b()\n");
+        "class A:\n  def n(self):\n    b()\n");
     check_python("def f(@x):\n\ta\n\tb\nc\n", "def f(x):\n\ta\n");
     check_python("while 1:\n  @a()\n  break\n", "while 1:\n  a()\n  break\n");
 }
