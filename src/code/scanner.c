@@ -200,6 +200,10 @@ static int compile(struct scanner *s, struct rule_file *file, const char *text, 
             "%s, line 1: there may be up to %d rules in %d files", file->name, SCANNER_RULES_MAX,
             SCANNER_FILES_MAX);
     }
+    r = rules_check_conditions(file, query->data, query->len, err);
+    if (r < 0) {
+        return r;
+    }
     file->query = ts_query_new(
         s->language, query->len > 0 ? query->data : "", (uint32_t)query->len, &at, &kind);
     if (file->query == NULL) {

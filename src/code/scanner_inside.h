@@ -102,6 +102,11 @@ struct looking {
 VIAL_NODISCARD int rules_read(struct rule_file *file, const char *text, size_t len,
     uint32_t languages, struct buf *query, struct vial_error *err);
 
+/* Is there a node in front of every condition of a query? Tree-sitter 0.25 reads beyond its memory
+ * where there is none. VIAL_E_INVALID says in which line. */
+VIAL_NODISCARD int rules_check_conditions(
+    const struct rule_file *file, const char *text, size_t len, struct vial_error *err);
+
 /* The rule whose piece of the file has this byte, or NULL. */
 struct rule *rules_at(const struct rule_file *file, uint32_t byte);
 
