@@ -41,7 +41,8 @@ struct scan_ops {
     void (*keep)(const struct scan_tree *tree);
     void (*forget)(void); /* the evaluation is over; may be NULL */
 
-    /* In a cell, before its program comes: what else it needs where there are rules; may be NULL. */
+    /* In a cell, before its program comes: what else it needs where there are rules; may be NULL.
+     */
     void (*touch)(void);
 };
 
