@@ -274,7 +274,8 @@ static void cell_prepare(const struct cell_spec *spec, struct files_in *in)
 {
     int hurry = spec->hurry != 0;
 
-    slim_cell(hurry, spec->modules != 0);
+    slim_cell(
+        hurry, (struct slim_likely){.longer = spec->longer != 0, .modules = spec->modules != 0});
     cell_reseed();
     if (!hurry) {
         GUEST.touch();
@@ -377,7 +378,7 @@ static void member_go(uint32_t len)
     }
     cell_reseed();
     if (warm != 0) {
-        slim_cell(warm > 1, 0);
+        slim_cell(warm > 1, (struct slim_likely){.longer = 0});
         if (warm == 1) {
             GUEST.touch();
         }

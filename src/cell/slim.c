@@ -60,6 +60,7 @@ struct pages {
 };
 
 static struct pages by_run;     /* written to by every run */
+static struct pages by_longer;  /* written to by a run of a longer program, with those of above */
 static struct pages by_touch;   /* written to by the warm-up before it */
 static struct pages by_modules; /* written to by a run with modules */
 
@@ -264,7 +265,8 @@ static void add_page(struct pages *s, uintptr_t page)
     }
 }
 
-/* In the trial copy: pages that are present, of our own, and nobody else's. */
+/* In the trial copy: pages that are present, of our own, and nobody else's. Such are the variables
+ * of libraries, too, in mappings of files. */
 static void scan_one(const struct mapping *m, void *user)
 {
     static uint64_t entries[4096];
@@ -273,8 +275,7 @@ static void scan_one(const struct mapping *m, void *user)
     size_t n, i;
     ssize_t got;
 
-    if (m->of_file || (m->prot & PROT_WRITE) == 0 || m->end - m->start > MAPPING_BYTES_MAX ||
-        m->used_kib == 0) {
+    if ((m->prot & PROT_WRITE) == 0 || m->end - m->start > MAPPING_BYTES_MAX || m->used_kib == 0) {
         return;
     }
     while (page < m->end) {
@@ -343,6 +344,7 @@ void slim_template(const struct guest_ops *ops)
         (void)close(pagemap_fd);
     }
     try_out(ops->rehearse, &by_run);
+    try_out(ops->rehearse_longer, &by_longer);
     try_out(ops->touch, &by_touch);
     try_out(ops->rehearse_modules, &by_modules);
 }
@@ -356,13 +358,13 @@ static void populate(const struct pages *pages)
     }
 }
 
-void slim_cell(int hurry, int modules)
+void slim_cell(int hurry, struct slim_likely likely)
 {
-    populate(&by_run);
+    populate(likely.longer ? &by_longer : &by_run);
     if (!hurry) {
         populate(&by_touch);
     }
-    if (!hurry && modules) {
+    if (!hurry && likely.modules) {
         populate(&by_modules);
     }
 }

@@ -184,6 +184,7 @@ struct vial_engine {
     unsigned cells_count;
     unsigned template_count;
     uint64_t modules_until_us; /* so long runs with modules are likely; atomic */
+    uint64_t longer_until_us;  /* so long programs of some length are likely; atomic */
     int scans; /* there was a run that was scanned, so cells are prepared for more; atomic */
     unsigned busy_count;
     struct waiter *waiters;

@@ -68,6 +68,61 @@ static const char MODULE_VALUE[] =
 static const char TYPICAL[] =
     "(() => { const f = (list) => list.map(x => ({x, s: `${x}`})); return f([1, 2]); })()";
 
+/* As long as programs usually are, so that the pages are known which such a program takes. */
+static const char LONGER[] =
+    "class Account {\n"
+    "    #amounts = [];\n"
+    "    constructor(name, ...amounts) { this.name = name; this.#amounts.push(...amounts); }\n"
+    "    get balance() { return this.#amounts.reduce((sum, amount) => sum + amount, 0); }\n"
+    "    add(amount) { this.#amounts.push(amount); return this; }\n"
+    "    toString() { return `${this.name}: ${this.balance.toFixed(2)}`; }\n"
+    "}\n"
+    "function read(lines) {\n"
+    "    const accounts = new Map();\n"
+    "    for (const [index, line] of lines.entries()) {\n"
+    "        const match = /^(\\w+)\\s*:\\s*(-?\\d+(?:\\.\\d+)?)$/.exec(line.trim());\n"
+    "        if (match === null) {\n"
+    "            continue;\n"
+    "        }\n"
+    "        const [, name, amount] = match;\n"
+    "        try {\n"
+    "            if (!accounts.has(name)) {\n"
+    "                accounts.set(name, new Account(name));\n"
+    "            }\n"
+    "            accounts.get(name).add(Number(amount));\n"
+    "        } catch (error) {\n"
+    "            throw new Error(`line ${index + 1}: ${error.message}`);\n"
+    "        }\n"
+    "    }\n"
+    "    return accounts;\n"
+    "}\n"
+    "function totals(rows, key, value) {\n"
+    "    const sums = {};\n"
+    "    for (const row of rows) {\n"
+    "        sums[row[key]] = (sums[row[key]] ?? 0) + (row[value] || 0);\n"
+    "    }\n"
+    "    return Object.entries(sums).sort((a, b) => b[1] - a[1]).map(([k, v]) => `${k}: ${v}`);\n"
+    "}\n"
+    "const primes = (limit) => {\n"
+    "    const sieve = new Array(limit + 1).fill(true);\n"
+    "    for (let i = 2; i * i <= limit; i++) {\n"
+    "        for (let j = i * i; sieve[i] && j <= limit; j += i) {\n"
+    "            sieve[j] = false;\n"
+    "        }\n"
+    "    }\n"
+    "    return sieve.flatMap((isPrime, i) => (isPrime && i > 1 ? [i] : []));\n"
+    "};\n"
+    "const accounts = read(['ann: 5', 'bob: 7.25', 'nobody', 'ann: -2']);\n"
+    "const rows = Array.from({length: 20}, (_, i) => ({name: 'n' + (i % 3), amount: i}));\n"
+    "const text = JSON.stringify({rows: totals(rows, 'name', 'amount'), primes: primes(50)});\n"
+    "const words = new Set(text.match(/[a-z]+/g).filter((word) => word.length > 2));\n"
+    "let count = 0;\n"
+    "while (count < 5 && words.size > count) {\n"
+    "    count++;\n"
+    "}\n"
+    "({accounts: [...accounts.values()].map(String), words: [...words], back: JSON.parse(text), "
+    "count, ...{at: new Date(0)}})\n";
+
 static void rehearse_run(struct js_context *c, const char *source)
 {
     struct guest_start start = {.name = "main.js",
@@ -200,6 +255,11 @@ static void js_rehearse(void)
     rehearse_run(&guest, "1+1");
 }
 
+static void js_rehearse_longer(void)
+{
+    rehearse_run(&guest, LONGER);
+}
+
 static void js_rehearse_modules(void)
 {
     rehearse_run(&guest, "import path from 'node:path'; import {EventEmitter} from 'node:events';\n"
@@ -232,6 +292,7 @@ const struct guest_ops GUEST = {
     .reseed = js_reseed,
     .touch = js_touch,
     .rehearse = js_rehearse,
+    .rehearse_longer = js_rehearse_longer,
     .rehearse_modules = js_rehearse_modules,
     .stay = js_stay,
     .branched = calls_forget,
