@@ -20,8 +20,12 @@ struct slim_likely {
     int modules; /* programs with modules */
 };
 
-/* Cell, first thing: gets its own copy of the pages that every run writes to, at once; not in a
- * hurry: also of those that the warm-up writes to, and if wanted of those that modules do. */
+/* Cell, first thing: gets its own copy of the pages that every run writes to, at once, unless it
+ * was born with them; not in a hurry: also of those that the warm-up writes to, and if wanted of
+ * those that modules do. */
 void slim_cell(int hurry, struct slim_likely likely);
+
+/* The same for a branch, which is a copy of a cell and was born with nothing of its own. */
+void slim_member(int hurry);
 
 #endif
