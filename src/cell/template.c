@@ -232,6 +232,9 @@ int main(int argc, char **argv)
         return 2;
     }
     forget_path();
+    if (getenv(FORK_STUBS_VARIABLE) != NULL) {
+        (void)close(FORK_STUBS_FD);
+    }
     (void)fcntl(FORK_CONTROL_FD, F_SETFD, FD_CLOEXEC);
     (void)fcntl(FORK_HOST_FD, F_SETFD, FD_CLOEXEC);
     if (fork_prepare() < 0) {

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,6 +29,7 @@ enum {
         20000, /* an engine starts in 20 ms; a machine in deep trouble still answers in this */
     CANARY_SLOT = 1000000, /* a control group of its own, above those of all cells */
     FDS_LOW = 16,          /* descriptors we make are moved above those that fork_spawn fills */
+    LINKER_STATUS = 127,   /* a program ends so when a library or a function of one is missing */
 };
 
 /* Waits until there is a message, the deadline has come, or the process of this descriptor (-1:
@@ -121,15 +123,34 @@ static int make_pair(int type, int sv[2], struct vial_error *err)
     return VIAL_OK;
 }
 
+/* The directory with stand-ins for libraries that the engine never calls (stubs/meson.build), or
+ * -1. By a descriptor, so that no cell has its path in memory. */
+static int open_stubs(const struct vial_engine *engine, unsigned breed)
+{
+    const char *path = engine->breeds[breed].cell_path;
+    const char *slash = strrchr(path, '/');
+    char name[PATH_MAX];
+    int fd, moved;
+
+    if (breed != BREED_JS || engine->has_no_stubs || slash == NULL) {
+        return -1;
+    }
+    (void)snprintf(name, sizeof(name), "%.*s/stubs", (int)(slash - path), path);
+    fd = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    moved = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, FDS_LOW) : -1;
+    fd_closep(&fd);
+    return moved;
+}
+
 /* Starts the program; the first process of it is gone again when the template is there. */
-static int spawn(struct vial_engine *engine, unsigned breed, int stays, int control_fd, pid_t *ret,
-    struct vial_error *err)
+static int spawn(struct vial_engine *engine, unsigned breed, int stays, int control_fd,
+    int stubs_fd, pid_t *ret, struct vial_error *err)
 {
     const char *argv[] = {"vial-cell", engine->no_jit ? "--no-jit" : "--jit",
         engine->quick ? "--quick" : "--warm", stays ? "--stays" : "--runs",
         breed == BREED_DATA ? "--data" : NULL, NULL};
     const char *path = engine->breeds[breed].cell_path;
-    const char *envp[3] = {NULL};
+    const char *envp[4] = {NULL};
     size_t count = 0;
     char without[256];
     int r;
@@ -140,17 +161,24 @@ static int spawn(struct vial_engine *engine, unsigned breed, int stays, int cont
     if (!engine->quick) {
         /* A warm template unmaps libraries (slim.c), and the linker looks a function up in all of
          * them when it is first called. So it does that for every function at the start. */
-        envp[count] = "LD_BIND_NOW=1";
+        envp[count++] = "LD_BIND_NOW=1";
     }
-    r = fork_spawn(path, argv, envp, control_fd, engine->host_pidfd, ret);
+    if (stubs_fd >= 0) {
+        envp[count] = FORK_STUBS_VARIABLE "=/proc/self/fd/5"; /* FORK_STUBS_FD */
+    }
+    r = fork_spawn(path, argv, envp, control_fd, engine->host_pidfd, stubs_fd, ret);
     return r == 0 ? VIAL_OK : vial__fail_sys(err, r, "starting the cell program %s", path);
 }
 
-static void reap(pid_t pid)
+/* Waits for the first process. Did the linker give up on it? */
+static int reap(pid_t pid)
 {
+    int status = 0;
+
     /* Somebody else in this program may have waited for it already; then there is nothing to do. */
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
+    return WIFEXITED(status) && WEXITSTATUS(status) == LINKER_STATUS;
 }
 
 /* SPAWNED, MAPPED, UP. */
@@ -295,8 +323,8 @@ static int canary(struct vial_engine *engine, struct template *t, struct layer_r
     return r;
 }
 
-int template_start(struct vial_engine *engine, unsigned breed, int stays, struct template *ret,
-    struct layer_report *report, struct vial_error *err)
+static int start(struct vial_engine *engine, unsigned breed, int stays, int stubs_fd,
+    struct template *ret, struct layer_report *report, struct vial_error *err)
 {
     struct template t = {
         .sock = -1, .pidfd = -1, .started_us = clock_now_us(), .stays = stays, .breed = breed};
@@ -312,7 +340,7 @@ int template_start(struct vial_engine *engine, unsigned breed, int stays, struct
     }
     t.sock = sv[0];
     (void)setsockopt(t.sock, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
-    r = spawn(engine, breed, stays, sv[1], &first, err);
+    r = spawn(engine, breed, stays, sv[1], stubs_fd, &first, err);
     fd_closep(&sv[1]);
     if (r < 0) {
         template_release(&t);
@@ -328,7 +356,8 @@ int template_start(struct vial_engine *engine, unsigned breed, int stays, struct
         (void)kill(first, SIGKILL); /* it is our child and not yet reaped */
     }
     r = r < 0 ? r : canary(engine, &t, report, err);
-    reap(first); /* its end has had time to come meanwhile */
+    /* Its end has had time to come meanwhile. A newer engine may call what the stand-ins lack. */
+    engine->has_no_stubs |= reap(first) && stubs_fd >= 0;
     if (r < 0) {
         template_release(&t);
         return r;
@@ -337,6 +366,19 @@ int template_start(struct vial_engine *engine, unsigned breed, int stays, struct
         t.sock, F_SETFL, O_NONBLOCK); /* from here on the keeper listens to several at once */
     *ret = t;
     return VIAL_OK;
+}
+
+int template_start(struct vial_engine *engine, unsigned breed, int stays, struct template *ret,
+    struct layer_report *report, struct vial_error *err)
+{
+    int stubs_fd = open_stubs(engine, breed);
+    int r = start(engine, breed, stays, stubs_fd, ret, report, err);
+
+    if (r < 0 && stubs_fd >= 0 && engine->has_no_stubs) {
+        r = start(engine, breed, stays, -1, ret, report, err);
+    }
+    fd_closep(&stubs_fd);
+    return r;
 }
 
 void template_release(struct template *t)

@@ -47,7 +47,7 @@ static int spawn_shell(const char *command, char *answer, size_t size)
 
     high_pair(control);
     high_pair(host);
-    assert_int_equal(fork_spawn("/bin/sh", argv, envp, control[1], host[1], &pid), 0);
+    assert_int_equal(fork_spawn("/bin/sh", argv, envp, control[1], host[1], -1, &pid), 0);
     (void)close(control[1]);
     n = fd_read_up_to(control[0], answer, size - 1);
     assert_true(n >= 0);
@@ -129,10 +129,11 @@ static void a_program_that_is_not_there_is_an_errno(void **state)
     high_pair(control);
     high_pair(host);
     before = helper_fds_count();
-    assert_int_equal(fork_spawn("/no/such/program", argv, envp, control[1], host[1], &pid), ENOENT);
-    assert_int_equal(fork_spawn("/etc/passwd", argv, envp, control[1], host[1], &pid), EACCES);
-    assert_int_equal(fork_spawn("/bin/true", argv, envp, 3, host[1], &pid), EBADF);
-    assert_int_equal(fork_spawn("/bin/true", argv, envp, control[1], 4, &pid), EBADF);
+    assert_int_equal(
+        fork_spawn("/no/such/program", argv, envp, control[1], host[1], -1, &pid), ENOENT);
+    assert_int_equal(fork_spawn("/etc/passwd", argv, envp, control[1], host[1], -1, &pid), EACCES);
+    assert_int_equal(fork_spawn("/bin/true", argv, envp, 3, host[1], -1, &pid), EBADF);
+    assert_int_equal(fork_spawn("/bin/true", argv, envp, control[1], 4, -1, &pid), EBADF);
     assert_int_equal(helper_fds_count(), before);
     assert_true(helper_has_no_children());
     (void)close(control[0]);
