@@ -232,8 +232,8 @@ int main(int argc, char **argv)
         return 2;
     }
     forget_path();
-    if (getenv(FORK_STUBS_VARIABLE) != NULL) {
-        (void)close(FORK_STUBS_FD);
+    if (getenv(FORK_STANDINS_VARIABLE) != NULL) {
+        (void)close(FORK_STANDINS_FD);
     }
     (void)fcntl(FORK_CONTROL_FD, F_SETFD, FD_CLOEXEC);
     (void)fcntl(FORK_HOST_FD, F_SETFD, FD_CLOEXEC);

@@ -175,7 +175,7 @@ struct vial_engine {
     cpu_set_t cpus; /* where the host may run */
     struct cgroup_base cgroups;
     uint64_t memory_default;
-    int has_no_stubs; /* the engine needs the libraries that others stand in for; template.c */
+    int has_no_standins; /* the engine needs the libraries that others stand in for; template.c */
     struct call_table calls; /* has a lock of its own */
     uint64_t run_id;         /* the last one given out; atomic */
 

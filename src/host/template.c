@@ -124,19 +124,19 @@ static int make_pair(int type, int sv[2], struct vial_error *err)
     return VIAL_OK;
 }
 
-/* The directory with stand-ins for libraries that the engine never calls (stubs/meson.build), or
+/* The directory with stand-ins for libraries that the engine never calls (standins/meson.build), or
  * -1. By a descriptor, so that no cell has its path in memory. */
-static int open_stubs(const struct vial_engine *engine, unsigned breed)
+static int open_standins(const struct vial_engine *engine, unsigned breed)
 {
     const char *path = engine->breeds[breed].cell_path;
     const char *slash = strrchr(path, '/');
     char name[PATH_MAX];
     int fd, moved;
 
-    if (breed != BREED_JS || engine->has_no_stubs || slash == NULL) {
+    if (breed != BREED_JS || engine->has_no_standins || slash == NULL) {
         return -1;
     }
-    (void)snprintf(name, sizeof(name), "%.*s/stubs", (int)(slash - path), path);
+    (void)snprintf(name, sizeof(name), "%.*s/standins", (int)(slash - path), path);
     fd = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
     moved = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, FDS_LOW) : -1;
     fd_closep(&fd);
@@ -145,7 +145,7 @@ static int open_stubs(const struct vial_engine *engine, unsigned breed)
 
 /* Starts the program; the first process of it is gone again when the template is there. */
 static int spawn(struct vial_engine *engine, unsigned breed, int stays, int control_fd,
-    int stubs_fd, pid_t *ret, struct vial_error *err)
+    int standins_fd, pid_t *ret, struct vial_error *err)
 {
     const char *argv[] = {"vial-cell", engine->no_jit ? "--no-jit" : "--jit",
         engine->quick ? "--quick" : "--warm", stays ? "--stays" : "--runs",
@@ -164,10 +164,10 @@ static int spawn(struct vial_engine *engine, unsigned breed, int stays, int cont
          * them when it is first called. So it does that for every function at the start. */
         envp[count++] = "LD_BIND_NOW=1";
     }
-    if (stubs_fd >= 0) {
-        envp[count] = FORK_STUBS_VARIABLE "=/proc/self/fd/5"; /* FORK_STUBS_FD */
+    if (standins_fd >= 0) {
+        envp[count] = FORK_STANDINS_VARIABLE "=/proc/self/fd/5"; /* FORK_STANDINS_FD */
     }
-    r = fork_spawn(path, argv, envp, control_fd, engine->host_pidfd, stubs_fd, ret);
+    r = fork_spawn(path, argv, envp, control_fd, engine->host_pidfd, standins_fd, ret);
     return r == 0 ? VIAL_OK : vial__fail_sys(err, r, "starting the cell program %s", path);
 }
 
@@ -320,7 +320,7 @@ void template_forget_canary(struct template *t)
     }
 }
 
-static int begin(struct vial_engine *engine, unsigned breed, int stays, int stubs_fd,
+static int begin(struct vial_engine *engine, unsigned breed, int stays, int standins_fd,
     struct template *t, struct layer_report *report, struct vial_error *err)
 {
     int on = 1;
@@ -336,7 +336,7 @@ static int begin(struct vial_engine *engine, unsigned breed, int stays, int stub
     }
     t->sock = sv[0];
     (void)setsockopt(t->sock, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
-    r = spawn(engine, breed, stays, sv[1], stubs_fd, &t->first, err);
+    r = spawn(engine, breed, stays, sv[1], standins_fd, &t->first, err);
     fd_closep(&sv[1]);
     if (r < 0) {
         t->first = 0;
@@ -351,8 +351,8 @@ static int begin(struct vial_engine *engine, unsigned breed, int stays, int stub
     r = handshake(t, first_fd, report, err);
     fd_closep(&first_fd);
     if (t->pidfd < 0) {
-        (void)kill(t->first, SIGKILL);                    /* it is our child and not yet reaped */
-        engine->has_no_stubs |= reap(t) && stubs_fd >= 0; /* a newer engine may call more */
+        (void)kill(t->first, SIGKILL); /* it is our child and not yet reaped */
+        engine->has_no_standins |= reap(t) && standins_fd >= 0; /* a newer engine may call more */
     }
     r = r < 0 ? r : canary_order(engine, t, err);
     if (r < 0) {
@@ -367,13 +367,13 @@ static int begin(struct vial_engine *engine, unsigned breed, int stays, int stub
 int template_begin(struct vial_engine *engine, unsigned breed, int stays, struct template *ret,
     struct layer_report *report, struct vial_error *err)
 {
-    int stubs_fd = open_stubs(engine, breed);
-    int r = begin(engine, breed, stays, stubs_fd, ret, report, err);
+    int standins_fd = open_standins(engine, breed);
+    int r = begin(engine, breed, stays, standins_fd, ret, report, err);
 
-    if (r < 0 && stubs_fd >= 0 && engine->has_no_stubs) {
+    if (r < 0 && standins_fd >= 0 && engine->has_no_standins) {
         r = begin(engine, breed, stays, -1, ret, report, err);
     }
-    fd_closep(&stubs_fd);
+    fd_closep(&standins_fd);
     return r;
 }
 
