@@ -10,6 +10,7 @@
 #include "cell/js/context.h"
 #include "cell/js/files.h"
 #include "cell/js/interrupt.h"
+#include "cell/js/narrow.h"
 #include "cell/js/random.h"
 #include "cell/js/run.h"
 #include "cell/memfs.h"
@@ -209,6 +210,7 @@ static int js_warm(const struct guest_warmth *warmth, const char **ret_why)
     }
     jsc_disable_scavenger();
     group = JSContextGroupCreate();
+    (void)narrow_find(); /* without it large values are slower */
     buf_init(&rehearsal, (size_t)1024 * 1024);
     tzset(); /* reads the one file that the engine would open later */
     if (js_context_init(&guest, group, ret_why) < 0) {
