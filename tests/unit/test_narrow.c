@@ -46,6 +46,7 @@ static void nothing_is_known_before_it_was_looked_for(void **state)
 
     (void)state;
     assert_null(narrow_bytes(text));
+    assert_null(narrow_string("text", 4));
     JSStringRelease(text);
 }
 
@@ -100,12 +101,42 @@ static void text_that_was_made_here_is_read_as_well(void **state)
     free(units);
 }
 
+static void ascii_becomes_a_string_that_the_engine_takes(void **state)
+{
+    static const char json[] = "{\"a\": [1, 2, \"three\"], \"b\": null}";
+    JSGlobalContextRef ctx = JSGlobalContextCreate(NULL);
+    char *many = malloc(MANY);
+    JSStringRef text;
+    JSValueRef value;
+
+    (void)state;
+    assert_non_null(many);
+    memset(many, 'x', MANY);
+    many[MANY / 2] = '\0';
+    assert_int_equal(narrow_find(), 0);
+    text = narrow_string(many, MANY);
+    assert_non_null(text);
+    assert_int_equal(JSStringGetLength(text), MANY);
+    assert_memory_equal(narrow_bytes(text), many, MANY);
+    memset(many, 'y', MANY); /* it has a copy */
+    assert_int_equal(narrow_bytes(text)[0], 'x');
+    JSStringRelease(text);
+    text = narrow_string(json, sizeof(json) - 1);
+    value = JSValueMakeFromJSONString(ctx, text);
+    assert_non_null(value);
+    assert_true(JSValueIsObject(ctx, value));
+    JSStringRelease(text);
+    JSGlobalContextRelease(ctx);
+    free(many);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_known_before_it_was_looked_for),
         cmocka_unit_test(text_in_bytes_is_found_and_other_text_is_not_taken_for_it),
         cmocka_unit_test(text_that_was_made_here_is_read_as_well),
+        cmocka_unit_test(ascii_becomes_a_string_that_the_engine_takes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

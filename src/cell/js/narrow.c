@@ -24,6 +24,15 @@ static const char *const PROBES[] = {"the quick brown fox jumps over the lazy do
     "\xe4\xbd\xa0 CK MY BOX WITH FIVE DOZEN LIQUOR JUGS, SIR!abc"};
 enum { PROBE_COUNT = sizeof(PROBES) / sizeof(PROBES[0]), NARROW_COUNT = 2 };
 
+/* What the library exports without a header; NULL in a library that has it no more. Both return an
+ * object of one address through a pointer: the text, and the string object that takes it over. */
+extern void text_from_utf8(void **ret, const char *bytes, size_t len) __asm__(
+    "_ZN3WTF6String8fromUTF8ESt4spanIKDuLm18446744073709551615EE") __attribute__((weak));
+extern void object_from_text(void **ret, void **text) __asm__(
+    "_ZN14OpaqueJSString9tryCreateEON3WTF6StringE") __attribute__((weak));
+
+static int can_make; /* narrow_string was tried */
+
 /* Where things are; valid when mark is not 0. */
 static struct {
     size_t record_at; /* in the string object */
@@ -140,6 +149,36 @@ static int find_mark(char records[][RECORD_BYTES])
     return -1;
 }
 
+static JSStringRef make(const char *ascii, size_t len)
+{
+    void *text = NULL, *object = NULL;
+
+    text_from_utf8(&text, ascii, len);
+    if (text != NULL) {
+        object_from_text(&object, &text);
+    }
+    return object;
+}
+
+/* Does it make what it is asked for? Only where the result can be looked at. */
+static void try_making(void)
+{
+    static const char text[TEXT_UNITS + 1] = "a text with\0a NUL in the midst, and a line\nmore.";
+    const unsigned char *bytes;
+    JSStringRef string;
+
+    if (place.mark == 0 || text_from_utf8 == NULL || object_from_text == NULL) {
+        return;
+    }
+    string = make(text, TEXT_UNITS);
+    bytes = string != NULL ? narrow_bytes(string) : NULL;
+    can_make = bytes != NULL && JSStringGetLength(string) == TEXT_UNITS &&
+               memcmp(bytes, text, TEXT_UNITS) == 0;
+    if (string != NULL) {
+        JSStringRelease(string);
+    }
+}
+
 int narrow_find(void)
 {
     char records[PROBE_COUNT][RECORD_BYTES];
@@ -161,7 +200,13 @@ int narrow_find(void)
     for (i = 0; i < PROBE_COUNT; i++) {
         JSStringRelease(strings[i]);
     }
+    try_making();
     return r;
+}
+
+JSStringRef narrow_string(const char *ascii, size_t len)
+{
+    return can_make && len > 0 ? make(ascii, len) : NULL;
 }
 
 const unsigned char *narrow_bytes(JSStringRef string)

@@ -1,9 +1,10 @@
-/* narrow.h - the bytes of text that the engine keeps in bytes, without a copy.
+/* narrow.h - text that the engine keeps in bytes, in and out without a conversion.
  *
- * The engine keeps text without characters above U+00FF in one byte each, and its interface only
- * gives it away after a conversion, byte by byte: 20 ms for 10 MB. narrow_find looks, with texts
- * that it knows, for where a string object has the address, the length and the mark of such text;
- * when it does not find all three, narrow_bytes never knows an answer and the slow way is gone. */
+ * The engine keeps text without characters above U+00FF in one byte each, but its interface goes
+ * through each of them on the way in and out: 20 to 40 ms for 10 MB. narrow_find looks, with texts
+ * that it knows, for where a string object has the address, the length and the mark of such text, and
+ * tries the functions that the library itself makes such text with. What it does not find, the two
+ * others never know an answer to, and the slow way is gone. */
 #ifndef VIAL_CELL_JS_NARROW_H
 #define VIAL_CELL_JS_NARROW_H
 
@@ -13,6 +14,9 @@
 
 /* Looks where this engine has it; once, before guest code is there. 0, or -1 when it is nowhere. */
 int narrow_find(void);
+
+/* A string of ASCII, which may hold NULs; the caller releases it. NULL when nobody knows how. */
+JSStringRef narrow_string(const char *ascii, size_t len);
 
 /* The characters of string, one byte each; as many as JSStringGetLength says, and valid as long as
  * string is. NULL when they are not kept like that, or nobody knows. */

@@ -40,6 +40,10 @@ JSStringRef js_string_from_utf8(const char *bytes, size_t len)
     size_t n = 0;
     uint32_t c;
 
+    string = len >= LONG_TEXT_UNITS && utf8_is_ascii(bytes, len) ? narrow_string(bytes, len) : NULL;
+    if (string != NULL) {
+        return string;
+    }
     if (memchr(bytes, '\0', len) == NULL && bytes[len] == '\0') {
         return JSStringCreateWithUTF8CString(
             bytes); /* the engine's own way, which keeps ASCII narrow */
