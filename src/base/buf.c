@@ -21,7 +21,8 @@ void buf_will_fill(void *bytes, size_t len)
     uintptr_t end = ((uintptr_t)bytes + len) & ~(uintptr_t)(BUF_PAGE - 1);
 
     if (len >= BUF_LARGE) {
-        (void)madvise((void *)start, end - start, MADV_HUGEPAGE); /* a wish: without, it is slower */
+        (void)madvise(
+            (void *)start, end - start, MADV_HUGEPAGE); /* a wish: without, it is slower */
     }
 }
 

@@ -1,5 +1,5 @@
-/* test_narrow.c - text that the engine keeps in bytes: it is found in this library, and nothing else
- * is ever taken for it. */
+/* test_narrow.c - text that the engine keeps in bytes: it is found in this library, and nothing
+ * else is ever taken for it. */
 #include "cell/js/narrow.h"
 
 #include <setjmp.h>
@@ -59,7 +59,7 @@ static void text_in_bytes_is_found_and_other_text_is_not_taken_for_it(void **sta
         {"'a'.repeat(100000)", 1},
         {"JSON.stringify(Array.from({length: 20000}, (_, i) => ({i, s: 'x' + i})))", 1},
         {"'caf\\u00e9 \\u00ff'.repeat(1000)", 1},
-        {"('x' + 'y'.repeat(5000)).slice(17, 4000)", 1}, /* a part of another text */
+        {"('x' + 'y'.repeat(5000)).slice(17, 4000)", 1},             /* a part of another text */
         {"let t = ''; for (let i = 0; i < 9999; i++) t += i; t", 1}, /* put together when asked */
         {"'\\u4e00' + 'a'.repeat(5000)", 0},
         {"'a'.repeat(5000) + '\\ud83d\\ude00'", 0},

@@ -55,7 +55,8 @@ static const char MODULE_MAIN[] =
     "import d, {f, n} from './a.js'; import * as ns from './a.js'; import c from './c.js';\n"
     "import path from 'node:path'; import {EventEmitter} from 'node:events';\n"
     "const late = await import('./d.js'); const e = new EventEmitter();\n"
-    "export default [d, f(n), ns.n, c.x, late.default, path.join('a', 'b') + e.listenerCount('x')];";
+    "export default [d, f(n), ns.n, c.x, late.default, path.join('a', 'b') + "
+    "e.listenerCount('x')];";
 static const char *const MODULES[][2] = {
     {"./a.js", "export {f} from './b.js'; export * from './b.js'; export default 1"},
     {"./b.js",

@@ -1,9 +1,9 @@
 /* narrow.c - see narrow.h.
  *
  * A string object holds the address of a record, and the record holds the address of the text, its
- * length, and some flags. All of that is looked for by value, through the kernel, which answers with
- * an error where there is no memory: nothing here depends on a version of the engine but that there
- * is such a record at all. */
+ * length, and some flags. All of that is looked for by value, through the kernel, which answers
+ * with an error where there is no memory: nothing here depends on a version of the engine but that
+ * there is such a record at all. */
 #include "cell/js/narrow.h"
 
 #include <stdint.h>

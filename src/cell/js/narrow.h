@@ -2,9 +2,9 @@
  *
  * The engine keeps text without characters above U+00FF in one byte each, but its interface goes
  * through each of them on the way in and out: 20 to 40 ms for 10 MB. narrow_find looks, with texts
- * that it knows, for where a string object has the address, the length and the mark of such text, and
- * tries the functions that the library itself makes such text with. What it does not find, the two
- * others never know an answer to, and the slow way is gone. */
+ * that it knows, for where a string object has the address, the length and the mark of such text,
+ * and tries the functions that the library itself makes such text with. What it does not find, the
+ * two others never know an answer to, and the slow way is gone. */
 #ifndef VIAL_CELL_JS_NARROW_H
 #define VIAL_CELL_JS_NARROW_H
 

@@ -66,9 +66,9 @@ JSStringRef js_string_from_utf8(const char *bytes, size_t len)
     return string;
 }
 
-/* Long text is nearly always ASCII, which the engine keeps in bytes: those are copied at the speed of
- * memory. So is the rest of what it keeps like that, but for the few characters that need two bytes.
- * 1: done. */
+/* Long text is nearly always ASCII, which the engine keeps in bytes: those are copied at the speed
+ * of memory. So is the rest of what it keeps like that, but for the few characters that need two
+ * bytes. 1: done. */
 static int copy_narrow(JSStringRef string, size_t n, struct buf *out)
 {
     const unsigned char *bytes = n >= LONG_TEXT_UNITS ? narrow_bytes(string) : NULL;
