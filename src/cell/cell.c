@@ -125,8 +125,11 @@ static char *cell_receive_start(struct files_in *in, size_t *ret_len)
         cell_die();
     }
     payload = malloc((size_t)header.len + 1);
-    if (payload == NULL ||
-        fd_read_up_to(CELL_CONTROL_FD, payload, header.len) != (ssize_t)header.len) {
+    if (payload == NULL) {
+        cell_die();
+    }
+    buf_will_fill(payload, header.len);
+    if (fd_read_up_to(CELL_CONTROL_FD, payload, header.len) != (ssize_t)header.len) {
         cell_die();
     }
     *ret_len = header.len;
