@@ -125,7 +125,7 @@ struct audit_stats {
     uint32_t queued;
     uint64_t ticket_written; /* all tickets up to this one are on the disk */
     int failing;             /* the last attempt to write failed: */
-    char problem[240];       /* why; "" else */
+    char problem[360];       /* why; "" else */
 };
 void audit_stats(struct audit *audit, struct audit_stats *ret);
 

@@ -188,7 +188,7 @@ int key_store_open(const char *directory, struct key_store **ret, struct vial_er
     }
     store->lock_fd = -1;
     (void)pthread_mutex_init(&store->lock, NULL);
-    r = database_open_in(directory, &store->db, &store->lock_fd, err);
+    r = database_open_in(directory, &DATABASE_STORE, &store->db, &store->lock_fd, err);
     r = r < 0 ? r : prepare_tables(store->db, err);
     r = r < 0 ? r : database_prepare(store->db, INFO_COLUMNS " WHERE id = ?1", &store->find, err);
     if (r < 0) {
