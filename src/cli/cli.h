@@ -37,6 +37,8 @@ int cmd_secret(int argc, char **argv);
 int cmd_policy(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_scan(int argc, char **argv);
+int cmd_key(int argc, char **argv);
+int cmd_audit(int argc, char **argv);
 
 /* One line on stderr, "vial: ...", with terminal codes in it made visible; returns code. */
 int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -17,6 +17,8 @@ static const struct command COMMANDS[] = {
     {"repl", cmd_repl, "evaluate what is typed in or piped in, in a session that can be branched"},
     {"env", cmd_env, "keep environments: named, versioned descriptions of what programs run in"},
     {"secret", cmd_secret, "keep values that programs use without seeing them, encrypted"},
+    {"key", cmd_key, "keep the keys with which clients use a server"},
+    {"audit", cmd_audit, "show and check what was recorded, in records chained by hashes"},
     {"policy", cmd_policy, "explain what an environment allows, and by which rule"},
     {"replay", cmd_replay, "repeat a run that was recorded, and say where it first differs"},
     {"doctor", cmd_doctor, "show which layers of the wall hold on this kernel, by violating them"},
