@@ -65,6 +65,9 @@ int database_fail(sqlite3 *db, int rc, struct vial_error *err)
         return vial__fail_sys(
             err, sys != 0 ? sys : EACCES, "the store cannot be written (%s)", sqlite3_errmsg(db));
     default:
+        if (sys == ENOSPC) { /* no room for the index of the log, which readers need as well */
+            return vial__fail_sys(err, ENOSPC, "the disk of the store is full");
+        }
         return vial__fail_sys(
             err, sys != 0 ? sys : EIO, "the store failed (%s)", sqlite3_errmsg(db));
     }
