@@ -4,9 +4,9 @@
  *     key_store_open -> key_create, key_find, key_list, key_revoke, ... -> key_store_free
  *
  * A token is "vial_<id>_<secret>": 12 characters that name the key and 52 that prove it, which are
- * 256 random bits in lower case base 32. It is shown once. What is stored is the SHA-256 of the
+ * 260 random bits in lower case base 32. It is shown once. What is stored is the SHA-256 of the
  * token, which is compared in constant time; a slow hash would gain nothing, because nobody can try
- * 2^256 of them.
+ * 2^260 of them.
  *
  * A key that was revoked or has expired stays in the list, so that old records of it can be read;
  * KEY_FORGET_US later it is forgotten. Revoking takes effect with the next key_find, in every
