@@ -152,7 +152,9 @@ int cmd_audit(int argc, char **argv)
     if (code == 0 && o.command == NULL) {
         code = cli_fail(EXIT_USAGE, "vial audit needs a command; `vial audit --help` lists them");
     }
-    code = code != 0 ? code : run_command(&o, needs, needs_name);
+    if (code == 0 && o.command != NULL) {
+        code = run_command(&o, needs, needs_name);
+    }
     return fflush(stdout) == 0 || code != 0
                ? code
                : cli_fail(EXIT_OUR_FAILURE, "cannot write the answer: %s", strerrordesc_np(errno));

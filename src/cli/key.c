@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/env.h"
 #include "cli/time_args.h"
+#include "policy/quota.h"
 #include "store/audit.h"
 #include "store/key.h"
 

@@ -12,7 +12,7 @@ enum { YEARS_MAX = 100, DIGITS_MAX = 12 };
 int time_args_length(const char *text, uint64_t *ret_us)
 {
     static const char units[] = "smhdw";
-    static const uint64_t seconds[] = {1, 60, 3600, 86400, 7 * 86400};
+    static const uint64_t seconds[] = {1, 60, 3600, 86400, 604800};
     uint64_t number = 0;
     const char *unit;
     size_t i;

@@ -177,6 +177,7 @@ struct queue_item *queue_next(struct queue *q, uint64_t now_us)
     }
     turn->first->passes += line != turn;
     item = line->first;
+    assert(item != NULL); /* lines without any are not in the list */
     take_item(q, item);
     if (line->first != NULL) { /* it has had its turn */
         take_line(q, line);

@@ -79,7 +79,7 @@ static int find_newest(int fd, struct audit_head *ret, int *ret_other)
     int is_whole[SLOTS], i, newest = -1;
 
     for (i = 0; i < SLOTS; i++) {
-        is_whole[i] = n >= (ssize_t)((i + 1) * SLOT_BYTES) &&
+        is_whole[i] = n >= (ssize_t)(i + 1) * SLOT_BYTES &&
                       parse_slot(bytes + (size_t)i * SLOT_BYTES, &heads[i]);
         if (is_whole[i] && (newest < 0 || heads[i].seq > heads[newest].seq)) {
             newest = i;

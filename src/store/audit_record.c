@@ -67,7 +67,7 @@ void audit_hash(const unsigned char previous[AUDIT_HASH_BYTES], const char *reco
     crypto_hash_sha256_state state;
 
     audit_hex(previous, hex);
-    hex[2 * AUDIT_HASH_BYTES] = '\n';
+    hex[sizeof(hex) - 1] = '\n';
     (void)crypto_hash_sha256_init(&state);
     (void)crypto_hash_sha256_update(&state, (const unsigned char *)format, sizeof(format) - 1);
     (void)crypto_hash_sha256_update(&state, (const unsigned char *)hex, sizeof(hex));
@@ -252,7 +252,8 @@ int audit_item_new(
     size_t i;
     int r;
 
-    if (item == NULL || (item->data = malloc(AUDIT_COLUMNS_COUNT * COLUMN_BYTES_MAX)) == NULL ||
+    if (item == NULL ||
+        (item->data = malloc((size_t)AUDIT_COLUMNS_COUNT * COLUMN_BYTES_MAX)) == NULL ||
         (record->code != NULL && (item->code = malloc(record->code_len + 1)) == NULL)) {
         audit_item_free(item);
         return vial__fail(err, VIAL_E_NOMEM, "no memory for a record of the audit");
@@ -275,8 +276,8 @@ int audit_item_new(
         audit_item_free(item);
         return r;
     }
-    item->bytes =
-        sizeof(*item) + AUDIT_COLUMNS_COUNT * COLUMN_BYTES_MAX + item->tail_len + item->code_len;
+    item->bytes = sizeof(*item) + (size_t)AUDIT_COLUMNS_COUNT * COLUMN_BYTES_MAX + item->tail_len +
+                  item->code_len;
     *ret = item;
     return VIAL_OK;
 }

@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "policy/quota.h"
+#include "base/quota_limits.h"
 #include "vial.h"
 
 enum {

@@ -5,7 +5,9 @@
  *
  * A process that is killed loses nothing that was saved; a machine that loses its power may lose
  * the last moments (synchronous=NORMAL), because these are conveniences: what must last is in the
- * audit. A save takes some 20 microseconds. A store may be used by several threads, a directory by
+ * audit. A save takes about
+ * 0.1 ms of CPU time and 0.5 ms of waiting alone, a quarter of that for each of many at once: not a
+ * thing to do before a client is answered. A store may be used by several threads, a directory by
  * several processes, of which one is the server.
  *
  * Failures: what is not there is VIAL_E_INVALID with err->sys ENOENT; a database that is damaged,
@@ -17,7 +19,7 @@
 #include <stdint.h>
 
 #include "base/id.h"
-#include "policy/quota.h"
+#include "base/quota_limits.h"
 #include "vial.h"
 
 enum {

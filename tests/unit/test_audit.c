@@ -176,7 +176,7 @@ static void threads_and_readers_at_once(void **state)
         assert_null(bad);
     }
     close_audit(audit);
-    expect_fine(THREADS * EACH);
+    expect_fine((uint64_t)THREADS * EACH);
 }
 
 static int write_some(void)

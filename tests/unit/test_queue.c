@@ -10,7 +10,9 @@
 
 #include <cmocka.h>
 
-enum { ITEMS = 600, MIB = 1 << 20 };
+enum { ITEMS = 600 };
+
+#define MIB (UINT64_C(1) << 20)
 
 static struct queue q;
 static struct queue_line lines[4];

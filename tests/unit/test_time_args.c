@@ -30,9 +30,9 @@ static void lengths_have_a_unit(void **state)
     assert_int_equal(time_args_length("2h", &us), 0);
     assert_int_equal(us, 7200 * SECOND);
     assert_int_equal(time_args_length("30d", &us), 0);
-    assert_int_equal(us, 30 * 86400 * SECOND);
+    assert_int_equal(us, UINT64_C(30) * 86400 * SECOND);
     assert_int_equal(time_args_length("2w", &us), 0);
-    assert_int_equal(us, 14 * 86400 * SECOND);
+    assert_int_equal(us, UINT64_C(14) * 86400 * SECOND);
 }
 
 static void points_are_dates_or_lengths_ago(void **state)
@@ -49,7 +49,7 @@ static void points_are_dates_or_lengths_ago(void **state)
         assert_int_equal(us, 77);
     }
     assert_int_equal(time_args_point("2027-01-15", NOW, &us), 0);
-    assert_int_equal(us, NOW - 8 * 3600 * SECOND);
+    assert_int_equal(us, NOW - UINT64_C(8) * 3600 * SECOND);
     assert_int_equal(time_args_point("2027-01-15T08:00:00Z", NOW, &us), 0);
     assert_int_equal(us, NOW);
     assert_int_equal(time_args_point("2h", NOW, &us), 0);
