@@ -21,6 +21,7 @@ static const struct command COMMANDS[] = {
     {"audit", cmd_audit, "show and check what was recorded, in records chained by hashes"},
     {"policy", cmd_policy, "explain what an environment allows, and by which rule"},
     {"replay", cmd_replay, "repeat a run that was recorded, and say where it first differs"},
+    {"serve", cmd_serve, "serve all of this over HTTP"},
     {"doctor", cmd_doctor, "show which layers of the wall hold on this kernel, by violating them"},
     {"bench", cmd_bench,
         "measure start-up, latency, throughput, memory and computing on this machine"},

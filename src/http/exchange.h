@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "http/libmicrohttpd.h"
 #include "http/loop.h"
+#include "policy/quota.h"
 
 struct server;
 struct route;
@@ -25,19 +26,14 @@ enum {
     ANSWER_HEADERS_MAX = 6,   /* beside those that every answer has */
     ANSWER_HEADER_BYTES = 320,
     TRACEPARENT_BYTES = 56,   /* version 00 of the W3C's has 55 */
-    KEY_ID_BYTES = 40,
+    CALLER_ID_BYTES = 40,
 };
-
-/* What a caller may do; the numbers are bits. */
-enum scope { SCOPE_RUN = 1, SCOPE_SESSION = 2, SCOPE_ENV = 4, SCOPE_ADMIN = 8, SCOPE_ALL = 15 };
 
 /* Who asks. */
 struct caller {
-    char id[KEY_ID_BYTES]; /* of the key; "local" when none was needed */
-    uint32_t scopes;       /* enum scope */
-    int is_local;          /* no key was needed */
-    uint32_t concurrent_max, per_minute_max, sessions_max; /* 0: none of its own */
-    uint64_t cpu_s_a_day_max;
+    char id[CALLER_ID_BYTES]; /* of the key; "" when none was needed */
+    uint32_t scopes;          /* enum key_scope */
+    struct quota quota;
 };
 
 /* A connection, which may see many exchanges one after the other. */
@@ -71,18 +67,20 @@ struct exchange {
     struct MHD_Connection *mhd;
     const struct route *route;
     const char *method; /* of libmicrohttpd */
-    char *path;         /* decoded; the params point into it */
+    char *path;         /* as it came, without the query */
+    char *cut;          /* the same, cut and decoded; the params point into it */
     const char *params[EXCHANGE_PARAMS_MAX];
     struct caller caller;
     struct buf body;
     size_t discarded;     /* bytes of a body that is too large */
-    int is_too_large, is_dispatched, is_waiting, is_woken;
+    int is_too_large, is_dispatched, is_waiting;
     struct answer answer;
     struct stream *stream; /* when the answer is one */
     /* Called in the loop when the client has left while the exchange waits; may be NULL. */
     void (*on_gone)(struct exchange *x);
     void *user; /* for on_gone */
     uint64_t begun_us;
+    char type_text[160]; /* room for a type of the answer */
     char traceparent[TRACEPARENT_BYTES]; /* "" unless it was given and is well formed */
 };
 
@@ -94,6 +92,9 @@ const char *exchange_query(const struct exchange *x, const char *name);
  * in or the stream has something to say. */
 void exchange_wait(struct exchange *x);
 void exchange_wake(struct exchange *x);
+
+/* Has fn fill in the answer in a thread beside the loop, because it may block. */
+void exchange_aside(struct exchange *x, void (*fn)(struct exchange *x));
 
 /* The whole body is JSON of ours; takes what is in *out. */
 void answer_json(struct exchange *x, unsigned status, struct buf *out);

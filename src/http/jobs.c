@@ -2,75 +2,23 @@
 #include "http/jobs.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 
 enum { STACK_BYTES = 1 << 20 }; /* the library needs a tenth of it */
 
-/* The jobs of one key that wait, in the ring of all keys that have some. */
-struct line {
-    struct line *next;
-    struct job *first, *last;
-};
-
 struct jobs {
     pthread_mutex_t lock;
     pthread_cond_t more;
-    struct line *turn; /* the last one that had its turn, in a ring; NULL when nobody waits */
-    size_t waiting, waiting_max, working;
+    struct job *first, *last; /* those that wait */
+    size_t waiting, waiting_max;
     int stop;
     uint32_t threads_count;
     pthread_t threads[];
 };
-
-static struct line *line_of(struct jobs *jobs, const char *key)
-{
-    struct line *l = jobs->turn;
-
-    if (l != NULL) {
-        do {
-            if (strcmp(l->first->key, key) == 0) {
-                return l;
-            }
-            l = l->next;
-        } while (l != jobs->turn);
-    }
-    return NULL;
-}
-
-/* Takes a line that is empty out of the ring. */
-static void drop_line(struct jobs *jobs, struct line *l)
-{
-    struct line *before = l;
-
-    while (before->next != l) {
-        before = before->next;
-    }
-    before->next = l->next;
-    if (jobs->turn == l) {
-        jobs->turn = before != l ? before : NULL;
-    }
-    free(l);
-}
-
-/* The next one whose turn it is; there is one. */
-static struct job *take(struct jobs *jobs)
-{
-    struct line *l = jobs->turn->next;
-    struct job *job = l->first;
-
-    l->first = job->next;
-    jobs->turn = l;
-    jobs->waiting--;
-    if (l->first == NULL) {
-        drop_line(jobs, l);
-    }
-    return job;
-}
 
 static void *work(void *user)
 {
@@ -80,18 +28,18 @@ static void *work(void *user)
     for (;;) {
         struct job *job;
 
-        while (jobs->turn == NULL && !jobs->stop) {
+        while (jobs->first == NULL && !jobs->stop) {
             (void)pthread_cond_wait(&jobs->more, &jobs->lock);
         }
-        if (jobs->turn == NULL) {
+        if (jobs->first == NULL) {
             break;
         }
-        job = take(jobs);
-        jobs->working++;
+        job = jobs->first;
+        jobs->first = job->next;
+        jobs->waiting--;
         (void)pthread_mutex_unlock(&jobs->lock);
         job->work(job);
         (void)pthread_mutex_lock(&jobs->lock);
-        jobs->working--;
     }
     (void)pthread_mutex_unlock(&jobs->lock);
     return NULL;
@@ -101,6 +49,7 @@ int jobs_new(uint32_t threads, uint32_t queue_max, struct jobs **ret, struct via
 {
     struct jobs *jobs = calloc(1, sizeof(*jobs) + threads * sizeof(jobs->threads[0]));
     pthread_attr_t attributes;
+    sigset_t all, before;
     int r = 0;
 
     if (jobs == NULL) {
@@ -111,10 +60,13 @@ int jobs_new(uint32_t threads, uint32_t queue_max, struct jobs **ret, struct via
     (void)pthread_cond_init(&jobs->more, NULL);
     (void)pthread_attr_init(&attributes);
     (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    (void)sigfillset(&all); /* signals are the loop's */
+    (void)pthread_sigmask(SIG_BLOCK, &all, &before);
     while (jobs->threads_count < threads && r == 0) {
         r = pthread_create(&jobs->threads[jobs->threads_count], &attributes, work, jobs);
         jobs->threads_count += r == 0;
     }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     (void)pthread_attr_destroy(&attributes);
     if (r != 0) {
         jobs_free(jobs);
@@ -138,35 +90,10 @@ void jobs_free(struct jobs *jobs)
     for (i = 0; i < jobs->threads_count; i++) {
         (void)pthread_join(jobs->threads[i], NULL);
     }
-    assert(jobs->turn == NULL);
+    assert(jobs->first == NULL);
     (void)pthread_cond_destroy(&jobs->more);
     (void)pthread_mutex_destroy(&jobs->lock);
     free(jobs);
-}
-
-/* Puts the job at the end of its line. 0, or -1. */
-static int put(struct jobs *jobs, struct job *job)
-{
-    struct line *l = line_of(jobs, job->key);
-
-    if (l == NULL) {
-        l = calloc(1, sizeof(*l));
-        if (l == NULL) {
-            return -1;
-        }
-        if (jobs->turn == NULL) {
-            jobs->turn = l->next = l;
-        } else { /* behind everybody who waits already */
-            l->next = jobs->turn->next;
-            jobs->turn->next = l;
-            jobs->turn = l;
-        }
-        l->first = job;
-    } else {
-        l->last->next = job;
-    }
-    l->last = job;
-    return 0;
 }
 
 int jobs_add(struct jobs *jobs, struct job *job)
@@ -175,58 +102,17 @@ int jobs_add(struct jobs *jobs, struct job *job)
 
     job->next = NULL;
     (void)pthread_mutex_lock(&jobs->lock);
-    if (jobs->waiting < jobs->waiting_max && put(jobs, job) == 0) {
+    if (jobs->waiting < jobs->waiting_max) {
+        if (jobs->first == NULL) {
+            jobs->first = job;
+        } else {
+            jobs->last->next = job;
+        }
+        jobs->last = job;
         jobs->waiting++;
-        (void)pthread_cond_signal(&jobs->more);
         r = 0;
+        (void)pthread_cond_signal(&jobs->more);
     }
     (void)pthread_mutex_unlock(&jobs->lock);
     return r;
-}
-
-static int remove_from(struct jobs *jobs, struct line *l, struct job *job)
-{
-    struct job *before = NULL, *at;
-
-    for (at = l->first; at != NULL && at != job; at = at->next) {
-        before = at;
-    }
-    if (at == NULL) {
-        return 0;
-    }
-    if (before == NULL) {
-        l->first = job->next;
-    } else {
-        before->next = job->next;
-    }
-    if (l->last == job) {
-        l->last = before;
-    }
-    if (l->first == NULL) {
-        drop_line(jobs, l);
-    }
-    return 1;
-}
-
-int jobs_remove(struct jobs *jobs, struct job *job)
-{
-    struct line *l;
-    int removed = 0;
-
-    (void)pthread_mutex_lock(&jobs->lock);
-    l = line_of(jobs, job->key);
-    if (l != NULL && remove_from(jobs, l, job)) {
-        jobs->waiting--;
-        removed = 1;
-    }
-    (void)pthread_mutex_unlock(&jobs->lock);
-    return removed;
-}
-
-void jobs_count(struct jobs *jobs, size_t *ret_waiting, size_t *ret_working)
-{
-    (void)pthread_mutex_lock(&jobs->lock);
-    *ret_waiting = jobs->waiting;
-    *ret_working = jobs->working;
-    (void)pthread_mutex_unlock(&jobs->lock);
 }

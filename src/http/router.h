@@ -17,7 +17,7 @@ enum route_flags {
 struct route {
     const char *method;
     const char *path;     /* with {params}; the last may be {path*} and take slashes along */
-    uint32_t scope;       /* enum scope; any of these bits is enough, admin always is */
+    uint32_t scopes;      /* enum key_scope; any of these bits is enough */
     unsigned flags;       /* enum route_flags */
     const char *body;     /* the schema of the body in the OpenAPI document; NULL: there is none */
     void (*handle)(struct exchange *x);
