@@ -23,7 +23,7 @@ enum { LIST_BYTES_MAX = 4 << 20, LIST_DEFAULT = 50 };
 /* ---- making ---- */
 
 /* Parts of a form: "request" is the JSON, every other one a file. */
-static int add_parts(struct run *run, struct exchange *x, const struct multipart *form)
+static int add_parts(struct run_spec *spec, struct exchange *x, const struct multipart *form)
 {
     struct vial_error err;
     size_t i;
@@ -34,7 +34,7 @@ static int add_parts(struct run *run, struct exchange *x, const struct multipart
         if (part->filename_len == 0) {
             continue;
         }
-        if (run_spec_add_file(&run->spec, part->filename, part->filename_len, part->bytes,
+        if (run_spec_add_file(spec, part->filename, part->filename_len, part->bytes,
                 part->len, &err) < 0) {
             answer_error(x, &err);
             return -1;
@@ -45,7 +45,7 @@ static int add_parts(struct run *run, struct exchange *x, const struct multipart
 
 /* Takes the JSON of the body, checks it, and makes the spec of it. 0, or -1 with an answer. */
 static int take_json(
-    struct run *run, struct exchange *x, const char *schema, const char *json, size_t len)
+    struct run_spec *spec, struct exchange *x, const char *schema, const char *json, size_t len)
 {
     struct vial_error err = {.code = 0};
     struct buf report;
@@ -69,14 +69,14 @@ static int take_json(
         }
         memcpy(copy, json, len);
     }
-    if (run_spec_read(&run->spec, copy, len, &err) < 0) {
+    if (run_spec_read(spec, copy, len, &err) < 0) {
         answer_error(x, &err);
         return -1;
     }
     return 0;
 }
 
-int runs_take_body(struct run *run, struct exchange *x, const char *schema)
+int runs_take_spec(struct run_spec *spec, struct exchange *x, const char *schema)
 {
     const char *type = exchange_header(x, "Content-Type");
     const struct multipart_part *request;
@@ -87,7 +87,7 @@ int runs_take_body(struct run *run, struct exchange *x, const char *schema)
 
     if (type == NULL || strncasecmp(type, "application/json", 16) == 0) {
         return take_json(
-            run, x, schema, x->body.data != NULL ? x->body.data : "", x->body.len);
+            spec, x, schema, x->body.data != NULL ? x->body.data : "", x->body.len);
     }
     if (multipart_boundary(type, boundary) < 0) {
         answer_problem(x, PROBLEM_MEDIA_TYPE, "send application/json, or multipart/form-data");
@@ -104,8 +104,13 @@ int runs_take_body(struct run *run, struct exchange *x, const char *schema)
             x, PROBLEM_INVALID, "a form needs a part named request with the JSON of the run");
         return -1;
     }
-    r = take_json(run, x, schema, request->bytes, request->len);
-    return r < 0 ? r : add_parts(run, x, &form);
+    r = take_json(spec, x, schema, request->bytes, request->len);
+    return r < 0 ? r : add_parts(spec, x, &form);
+}
+
+int runs_take_body(struct run *run, struct exchange *x, const char *schema)
+{
+    return runs_take_spec(&run->spec, x, schema);
 }
 
 static int wants_stream(const struct exchange *x, const struct run *run)

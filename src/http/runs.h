@@ -7,9 +7,11 @@
 #include "http/exchange.h"
 
 struct run;
+struct run_spec;
 
 /* Reads the body of x, JSON or a form, into the spec of the run. 0, or -1 with an answer. */
 int runs_take_body(struct run *run, struct exchange *x, const char *schema);
+int runs_take_spec(struct run_spec *spec, struct exchange *x, const char *schema);
 
 /* Notes who asks, for records. */
 void runs_note_client(struct run *run, const struct exchange *x);
