@@ -59,5 +59,9 @@ void compat_create(struct exchange *x);
 void compat_delete(struct exchange *x);
 void compat_execute(struct exchange *x);
 void compat_audit(struct exchange *x);
+void compat_audit_agent(struct exchange *x);
+void compat_audit_environment(struct exchange *x);
+void compat_audit_status(struct exchange *x);
+void compat_audit_get(struct exchange *x);
 
 #endif

@@ -364,6 +364,9 @@ void run_cancel(struct run *run, const char *reason)
         run->r = VIAL_OK;
         run->done.run = run_finish;
         run->was_never_begun = 1;
+        if (run->after != NULL) {
+            run->after(run);
+        }
         (void)run_make_json(run);
         loop_post(&run->server->loop, &run->done); /* not from within who cancels */
     }

@@ -69,6 +69,12 @@ struct run {
     struct session *session; /* what it is an evaluation in; a reference */
     void (*on_end)(struct run *run, void *user); /* for who made the run; may be NULL */
     void *on_end_user;
+    /* Called by the worker around the program, for who made the run; may be NULL. after is called
+     * in any case, also when before failed or the run never began. */
+    int (*before)(struct run *run, struct vial_error *err);
+    void (*after)(struct run *run);
+    void *around_user;
+    int was_begun_around; /* before went well */
     int is_quiet; /* not in the table, not stored: a part of something else */
 
     pthread_mutex_t lock;      /* of handle and cancel_reason */

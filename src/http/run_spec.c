@@ -495,7 +495,7 @@ static int take_tool(
                      ? VIAL_TOOL_SYNC
                      : VIAL_TOOL_ASYNC;
     tool->flags = VIAL_TOOL_INLINE;
-    tool->flags |= is_true(spec, tree_member(t, at, "approve")) ? VIAL_TOOL_APPROVE : 0U;
+    tool->flags |= is_true(spec, tree_member(t, at, "approve")) ? (uint32_t)VIAL_TOOL_APPROVE : 0U;
     tool->timeout_ms_max = (uint32_t)number_of(spec, at, "timeout_ms");
     tool->calls_max = (uint32_t)number_of(spec, at, "calls_max");
     tool->concurrency_max = (uint32_t)number_of(spec, at, "concurrency_max");

@@ -525,8 +525,15 @@ void run_work(struct job *job)
     struct vial_usage usage = VIAL_USAGE_INIT;
 
     run->r = prepare(run, &run->err);
+    if (run->r == VIAL_OK && run->before != NULL) {
+        run->r = run->before(run, &run->err);
+        run->was_begun_around = run->r == VIAL_OK;
+    }
     if (run->r == VIAL_OK) {
         run->r = run->session != NULL ? run_in_session(run) : run_alone(run);
+    }
+    if (run->after != NULL) {
+        run->after(run);
     }
     if (run->wants_events) {
         flush_tails(run);

@@ -475,7 +475,7 @@ static void events_stored(struct exchange *x)
 {
     struct stored_run run = {.created_us = 0};
     struct buf out;
-    char end[96];
+    char end[RUN_NAME_BYTES_MAX + 80];
 
     if (load(x, &run) < 0) {
         return;

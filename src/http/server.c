@@ -121,6 +121,7 @@ static int find_route(struct exchange *x)
 /* Hands the answer to libmicrohttpd. */
 static enum MHD_Result queue_answer(struct exchange *x)
 {
+    static char nothing[1];
     struct answer *a = &x->answer;
     struct MHD_Response *response;
     enum MHD_Result r;
@@ -130,8 +131,8 @@ static enum MHD_Result queue_answer(struct exchange *x)
         a->status = 200;
         return stream_queue(x);
     }
-    response = mhd->create_response_from_buffer(a->len, a->bytes != NULL ? a->bytes : (void *)"",
-        a->bytes != NULL ? free : leave_alone);
+    response = mhd->create_response_from_buffer(
+        a->bytes != NULL ? a->len : 0, a->bytes != NULL ? a->bytes : nothing, a->bytes != NULL ? free : leave_alone);
     if (response == NULL) {
         return MHD_NO;
     }

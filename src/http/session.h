@@ -71,6 +71,9 @@ struct session *session_ref(struct session *session);
 struct session_base *session_base_ref(struct session_base *base);
 void session_base_unref(struct session_base *base);
 
+/* The function of tools that clients answer. */
+void session_call_tool(struct vial_engine *engine, const struct vial_call *call, void *user);
+
 /* Adds what a client may know of it to out. 0 or negative. */
 int session_describe(struct session *session, struct buf *out);
 

@@ -16,8 +16,6 @@
 
 enum { TEXT_BYTES_MAX = 1 << 20, LIST_BYTES_MAX = 32 << 20, BRANCHES_MAX = 16 };
 
-void session_call_tool(struct vial_engine *engine, const struct vial_call *call, void *user);
-
 /* Something that is done with a session in a thread beside the loop. */
 struct work {
     struct job job;
@@ -288,7 +286,7 @@ static void on_eval_end(struct run *run, void *user)
     (void)run;
 }
 
-void session_run(struct session *s, struct exchange *x, struct run *run, int is_stream)
+static void session_run(struct session *s, struct exchange *x, struct run *run, int is_stream)
 {
     run->session = session_ref(s);
     run->wants_events = is_stream;
