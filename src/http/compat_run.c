@@ -311,6 +311,24 @@ static void on_gone(struct exchange *x)
     run_cancel(x->user, "client_gone");
 }
 
+/* The store keeps the program: /api/Audit shows it. */
+static void keep_code(struct run *run, const struct tree_value *code)
+{
+    struct json_writer w;
+    struct buf out;
+
+    buf_init(&out, RUN_REQUEST_BYTES_MAX);
+    json_init(&w, &out, NULL);
+    json_begin_object(&w);
+    json_key(&w, "code");
+    json_write_string(&w, code->text, code->len);
+    json_end_object(&w);
+    if (json_finish(&w) == 0) {
+        (void)!buf_take(&out, &run->stored_request, &run->stored_request_len, NULL);
+    }
+    buf_release(&out);
+}
+
 /* Fills the run in: the program, its environment, its provider. 0, or -1 with an answer. */
 static int fill(struct run *run, struct exchange *x, const struct tree *t, const char *name)
 {
@@ -339,6 +357,7 @@ static int fill(struct run *run, struct exchange *x, const struct tree *t, const
         (void)snprintf(run->agent, sizeof(run->agent), "%s", p->agent != NULL ? p->agent : "");
         run->spec.agent = run->agent;
     }
+    keep_code(run, v);
     run->before = before;
     run->after = after;
     run->around_user = p;

@@ -182,6 +182,7 @@ void run_unref(struct run *run)
     (void)pthread_mutex_destroy(&run->lock);
     free(run->idempotency);
     free(run->whole_request);
+    free(run->stored_request);
     free(run->tools);
     free(run->json);
     free(run);

@@ -64,6 +64,8 @@ struct run {
     char agent[SPEC_AGENT_BYTES_MAX + 1];
     char from[64]; /* where the client is */
     char *idempotency;   /* what the client called the request, or NULL */
+    char *stored_request; /* what the store keeps of the request, or NULL */
+    size_t stored_request_len;
     char *whole_request; /* then: its method, path and body */
     size_t whole_request_len;
     struct session *session; /* what it is an evaluation in; a reference */

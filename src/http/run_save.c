@@ -55,6 +55,8 @@ static void fill(struct stored_run *s, const struct run *run)
         .started_us = run->started_us,
         .ended_us = run->ended_us,
         .cpu_us = run->cpu_us,
+        .request = run->stored_request,
+        .request_len = run->stored_request_len,
         .result = run->json,
         .result_len = run->json_len};
     (void)snprintf(s->id, sizeof(s->id), "%s", run->id);

@@ -384,7 +384,7 @@ static int take_kind(struct run_spec *spec, uint32_t at, struct vial_error *err)
 static int take_entry(struct run_spec *spec, uint32_t at, struct vial_error *err)
 {
     (void)err;
-    spec->request.entry_is_main = tree_is_text(&spec->tree.values[at], "main");
+    spec->request.entry_is_main = tree_is_text(&spec->tree.values[at], "main") ? 1 : 0;
     return VIAL_OK;
 }
 
@@ -477,6 +477,7 @@ static int take_tool(
         {"description", offsetof(struct vial_tool, description)},
         {"input", offsetof(struct vial_tool, input_schema)},
         {"output", offsetof(struct vial_tool, output_schema)}};
+    uint32_t mode;
     size_t i;
 
     *tool = (struct vial_tool)VIAL_TOOL_INIT;
@@ -490,12 +491,13 @@ static int take_tool(
         }
         memcpy((char *)tool + texts[i].offset, &text, sizeof(text));
     }
-    tool->mode = tree_member(t, at, "mode") != 0 &&
-                         tree_is_text(&t->values[tree_member(t, at, "mode")], "sync")
-                     ? VIAL_TOOL_SYNC
-                     : VIAL_TOOL_ASYNC;
+    mode = tree_member(t, at, "mode");
+    tool->mode =
+        mode != 0 && tree_is_text(&t->values[mode], "sync") ? VIAL_TOOL_SYNC : VIAL_TOOL_ASYNC;
     tool->flags = VIAL_TOOL_INLINE;
-    tool->flags |= is_true(spec, tree_member(t, at, "approve")) ? (uint32_t)VIAL_TOOL_APPROVE : 0U;
+    if (is_true(spec, tree_member(t, at, "approve"))) {
+        tool->flags |= VIAL_TOOL_APPROVE;
+    }
     tool->timeout_ms_max = (uint32_t)number_of(spec, at, "timeout_ms");
     tool->calls_max = (uint32_t)number_of(spec, at, "calls_max");
     tool->concurrency_max = (uint32_t)number_of(spec, at, "concurrency_max");
