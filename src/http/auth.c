@@ -85,6 +85,31 @@ static const char *token_of(const struct exchange *x)
     return exchange_header(x, "X-API-Key");
 }
 
+/* A page of somebody else in a browser of this machine could ask as well: its requests say where
+ * they come from, and a name of its own that it has pointed here is in Host. */
+static int is_from_elsewhere(const struct exchange *x)
+{
+    const char *origin = exchange_header(x, "Origin"), *host = exchange_header(x, "Host");
+    const char *of = origin != NULL ? strstr(origin, "://") : NULL;
+
+    return origin != NULL && (of == NULL || host == NULL || strcasecmp(of + 3, host) != 0);
+}
+
+static int is_local_name(const char *host)
+{
+    static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
+    size_t i;
+
+    for (i = 0; host != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
+        size_t len = strlen(names[i]);
+
+        if (strncasecmp(host, names[i], len) == 0 && (host[len] == '\0' || host[len] == ':')) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static int refuse(struct exchange *x, const char *detail)
 {
     answer_header(x, "WWW-Authenticate", "Bearer realm=\"vial\"");
@@ -122,6 +147,10 @@ static int find_caller(struct exchange *x, struct caller *caller)
     struct key_info info;
 
     if (token == NULL && x->connection->is_trusted) {
+        if (!x->connection->is_unix && !is_local_name(exchange_header(x, "Host")) &&
+            exchange_header(x, "Host") != NULL) {
+            return refuse(x, "without a key, ask for localhost by that name");
+        }
         *caller = (struct caller){.scopes = KEY_SCOPES_ALL, .quota = LOCAL_QUOTA};
         return 0;
     }
@@ -145,6 +174,10 @@ int auth_check(struct exchange *x)
 
     if ((x->route->flags & ROUTE_OPEN) != 0) {
         return 0;
+    }
+    if (is_from_elsewhere(x)) {
+        answer_problem(x, PROBLEM_FORBIDDEN, "a page of another origin may not ask this");
+        return -1;
     }
     if (find_caller(x, &x->caller) < 0) {
         return -1;

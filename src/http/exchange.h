@@ -42,7 +42,8 @@ struct connection {
     struct server *server;
     struct exchange *exchange; /* the present one, or NULL */
     int fd;
-    int is_trusted; /* the same user at the other end of a Unix socket */
+    int is_trusted; /* no key is needed */
+    int is_unix;
     int is_gone;    /* the other side has shut down */
     uint64_t begun_us; /* when the first line of a request was there; 0 between requests */
     struct connection *next, *previous;

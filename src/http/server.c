@@ -363,6 +363,7 @@ static void open_connection(struct listener *l, struct MHD_Connection *connectio
     c->source.ready = on_hangup;
     c->server = server;
     c->fd = info->connect_fd;
+    c->is_unix = l->is_unix;
     c->is_trusted = l->is_unix ? server->options->unix_trust && auth_is_same_user(c->fd)
                                : server->options->insecure_local && l->is_loopback;
     c->next = server->connections;

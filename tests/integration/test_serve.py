@@ -331,8 +331,8 @@ def test_keep_alive_and_pipelining(server):
     c = server.connect()
     assert [server.ask("POST", "/v1/runs", {"code": str(i)}, connection=c).json["value"] for i in range(5)] == list(range(5))
     c.close()
-    one = b'POST /v1/runs HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n{"code":"3"}'
-    last = one.replace(b"Host: a", b"Host: a\r\nConnection: close")
+    one = b'POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n{"code":"3"}'
+    last = one.replace(b"Host: a", b"Host: localhost\r\nConnection: close")
     assert server.raw(one + one + last).count(b'"value":3,') == 3
 
 
