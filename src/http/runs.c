@@ -128,7 +128,9 @@ void runs_note_client(struct run *run, const struct exchange *x)
     const char *agent =
         run->spec.agent != NULL ? run->spec.agent : exchange_header(x, "User-Agent");
 
-    (void)snprintf(run->agent, sizeof(run->agent), "%s", agent != NULL ? agent : "");
+    if (agent != run->agent) {
+        (void)snprintf(run->agent, sizeof(run->agent), "%s", agent != NULL ? agent : "");
+    }
     if (run->spec.agent == NULL && agent != NULL) {
         run->spec.agent = run->agent;
     }

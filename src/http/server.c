@@ -470,7 +470,7 @@ static int wait_ms(struct server *server)
     for (i = 0; i < server->listeners_count; i++) {
         MHD_UNSIGNED_LONG_LONG own = 0;
 
-        if (mhd->get_timeout(server->listeners[i].daemon, &own) == MHD_YES) {
+        if (server->listeners[i].daemon != NULL && mhd->get_timeout(server->listeners[i].daemon, &own) == MHD_YES) {
             server->listeners[i].is_ready |= own == 0;
             ms = own < ms ? own : ms;
         }
@@ -485,7 +485,9 @@ void server_step(struct server *server, int timeout_ms)
 
     loop_step(&server->loop, timeout_ms >= 0 && timeout_ms < ms ? timeout_ms : ms);
     for (i = 0; i < server->listeners_count; i++) {
-        (void)mhd->run(server->listeners[i].daemon);
+        if (server->listeners[i].daemon != NULL) {
+            (void)mhd->run(server->listeners[i].daemon);
+        }
     }
     tick(server);
 }

@@ -76,7 +76,7 @@ static int start_engine(
     struct vial_engine_options eo = VIAL_ENGINE_OPTIONS_INIT;
     struct queue_limits limits = {.running_max = o->workers,
         .waiting_max = o->queue_max,
-        .waiting_key_max = o->queue_key_max,
+        .waiting_key_max = o->queue_key_max < o->queue_max ? o->queue_key_max : o->queue_max,
         .memory_bytes_max = o->memory_bytes_max};
     int r;
 
@@ -292,7 +292,8 @@ void server_reload(
     struct audit_record record = {.kind = AUDIT_SERVER, .what = "reload"};
     struct queue_limits limits = {.running_max = o->workers,
         .waiting_max = options->queue_max,
-        .waiting_key_max = options->queue_key_max,
+        .waiting_key_max =
+            options->queue_key_max < options->queue_max ? options->queue_key_max : options->queue_max,
         .memory_bytes_max = options->memory_bytes_max};
     const char *fixed = NULL;
     size_t i;

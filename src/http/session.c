@@ -124,6 +124,7 @@ struct session *session_add(struct server *server, const struct caller *caller,
     quota_begin_session(&s->client->used);
     s->server = server;
     s->base = session_base_ref(base);
+    (void)snprintf(s->environment, sizeof(s->environment), "%s", base->environment);
     s->handle = handle;
     s->refs = 1;
     (void)snprintf(s->key, sizeof(s->key), "%s", caller->id);
@@ -210,9 +211,11 @@ void sessions_tick(struct server *server, uint64_t now_us)
         if (s->client == NULL && s->run == NULL && !s->is_busy && s->handle != NULL) {
             vial_session_free(s->handle);
             s->handle = NULL;
+            session_base_unref(s->base); /* its environment may be deleted from now on */
+            s->base = NULL;
         }
-        if (s->client == NULL && s->run == NULL && !s->is_busy &&
-            (now_us - s->ended_at_us > ENDED_US || server->sessions->count > ENDED_MAX)) {
+        if (s->client == NULL && s->handle == NULL &&
+            (now_us > s->ended_at_us + ENDED_US || server->sessions->count > ENDED_MAX)) {
             leave_table(server->sessions, s);
         }
     }
@@ -274,7 +277,7 @@ int session_describe(struct session *s, struct buf *out)
     json_key(&w, "ended");
     json_text(&w, s->client == NULL ? s->ended : NULL);
     json_key(&w, "environment");
-    json_text(&w, s->base->environment[0] != '\0' ? s->base->environment : NULL);
+    json_text(&w, s->environment[0] != '\0' ? s->environment : NULL);
     run_time_text(s->created_us, at);
     json_key(&w, "created_at");
     json_text(&w, at);
@@ -301,7 +304,7 @@ int session_eval(struct session *session, struct run *run)
     evaluating = run;
     r = vial_session_eval(session->handle, &run->spec.request, &run->result, &run->err);
     evaluating = NULL;
-    (void)snprintf(run->environment, sizeof(run->environment), "%s", session->base->environment);
+    (void)snprintf(run->environment, sizeof(run->environment), "%s", session->environment);
     return r;
 }
 

@@ -32,8 +32,8 @@ struct session_base {
 struct session {
     struct session *in_bucket, *next, *previous;
     struct server *server;
-    struct session_base *base;
-    struct vial_session *handle; /* NULL once it was freed */
+    struct session_base *base;   /* NULL once the handle was freed */
+    struct vial_session *handle; /* NULL some time after its end */
     struct client *client;       /* NULL once it has ended */
     struct run *run;             /* the evaluation under way, or NULL */
     uint32_t refs;
@@ -41,6 +41,7 @@ struct session {
     char parent[ID_BYTES_MAX + 1];
     char key[CALLER_ID_BYTES];
     char name[64];
+    char environment[80]; /* name@version, or "" */
     uint64_t created_us;
     uint64_t ended_at_us; /* of the clock; 0 while it lives */
     char ended[SESSION_ENDED_BYTES];

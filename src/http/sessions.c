@@ -150,7 +150,7 @@ static void record(struct session *s, const char *what)
     struct audit_record r = {.kind = AUDIT_SESSION,
         .what = what,
         .session = s->id,
-        .environment = s->base->environment[0] != '\0' ? s->base->environment : NULL,
+        .environment = s->environment[0] != '\0' ? s->environment : NULL,
         .key = s->key[0] != '\0' ? s->key : NULL};
 
     (void)!server_record(s->server, &r, NULL);
