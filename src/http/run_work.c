@@ -13,8 +13,13 @@
 #include "http/run_inside.h"
 #include "http/server.h"
 #include "http/sessions.h"
+#include "policy/audit_rules.h"
 
-enum { JSON_EXTRA_BYTES = 64 * 1024, JSON_BYTES_MAX = 1 << 30 };
+enum {
+    JSON_EXTRA_BYTES = 64 * 1024,
+    JSON_BYTES_MAX = 1 << 30,
+    AUDIT_KEPT_BYTES_MAX = 2 * AUDIT_VALUE_BYTES_MAX,
+};
 
 /* Something that happened while the program runs, on its way to the loop. */
 struct news {
@@ -489,6 +494,31 @@ static void record_calls(struct run *run)
     }
 }
 
+/* What the environment wants to be kept of the program, its input and its value. */
+static void put_kept(const struct run *run, struct audit_record *record, struct buf *input,
+    struct buf *output)
+{
+    const struct audit_rules *rules = run->env != NULL ? &run->env->document->audit : NULL;
+    const struct vial_request *request = &run->spec.request;
+    const char *value;
+    size_t len = 0;
+
+    if (rules == NULL) {
+        return;
+    }
+    record->keep_code = rules->code;
+    if (rules->input && request->input != NULL &&
+        audit_redact(rules, request->input, request->input_len, input, NULL) == 0) {
+        record->input = input->data;
+        record->input_len = input->len;
+    }
+    value = rules->output && run->result != NULL ? vial_result_value(run->result, &len) : NULL;
+    if (value != NULL && audit_redact(rules, value, len, output, NULL) == 0) {
+        record->output = output->data;
+        record->output_len = output->len;
+    }
+}
+
 static void record_end(struct run *run)
 {
     struct audit_record record = {.kind = AUDIT_RUN,
@@ -504,8 +534,11 @@ static void record_end(struct run *run)
         .code = run->spec.request.source,
         .code_len = run->spec.request.source_len};
     struct vial_usage usage = VIAL_USAGE_INIT;
+    struct buf input, output;
     char text[160];
 
+    buf_init(&input, AUDIT_KEPT_BYTES_MAX);
+    buf_init(&output, AUDIT_KEPT_BYTES_MAX);
     if (run->result != NULL) {
         record_calls(run);
         vial_result_usage(run->result, &usage);
@@ -516,7 +549,10 @@ static void record_end(struct run *run)
         record.usage = text;
         record.usage_len = strlen(text);
     }
+    put_kept(run, &record, &input, &output);
     (void)!server_record(run->server, &record, NULL);
+    buf_release(&input);
+    buf_release(&output);
 }
 
 void run_work(struct job *job)

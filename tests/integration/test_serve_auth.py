@@ -205,5 +205,12 @@ def test_what_is_recorded(server):
     text = json.dumps(records())
     assert "throw 1" not in text and run_key not in text
     assert run_key not in server.log_path.read_text() and "throw 1" not in server.log_path.read_text()
+    server.ask("POST", "/v1/environments", {"name": "kept", "audit": {"code": True, "input": True, "output": True, "redact": ["*token*"]}}, **bearer(server.keys["env"]))
+    run = server.ask("POST", "/v1/runs", {"code": "input.n + 1", "environment": "kept", "input": {"n": 1, "api_token": "hidden"}}, **bearer(run_key)).json["id"]
+    assert wait_until(lambda: len(records(run=run)) >= 2)
+    end = records(run=run)[0]
+    assert end["input"] == {"n": 1, "api_token": "[redacted]"} and end["output"] == 2 and end["environment"] == "kept@1"
+    entry = next(i for i in server.ask("GET", f"/v1/audit?code=true&kind=run&run={run}", **admin).json["items"])
+    assert entry["code"] == "input.n + 1"
     done = server.vial("audit", "verify", "--data-dir", server.data)
     assert done.returncode == 0, done.stderr + done.stdout
