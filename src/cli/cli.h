@@ -14,8 +14,8 @@ enum exit_code {
     EXIT_REFUSED = 1,  /* of `vial env`: no such environment, or it exists, or is in use */
     EXIT_FINDINGS = 1, /* of `vial scan`: at least one that is more than an information */
     EXIT_USAGE = 2,
-    EXIT_DOCUMENT = 3, /* the document of an environment breaks rules */
-    EXIT_CONFIG = 3,   /* the configuration of the server does */
+    EXIT_DOCUMENT = 3,     /* the document of an environment breaks rules */
+    EXIT_CONFIG = 3,       /* the configuration of the server does */
     EXIT_UNAVAILABLE = 69, /* the server cannot be started: EX_UNAVAILABLE */
     EXIT_CALL_LIMIT = 122,
     EXIT_DISK_LIMIT = 123,

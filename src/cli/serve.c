@@ -172,7 +172,8 @@ static int serve(struct serving *s)
     start.fds = fds;
     if (server_new(&start, &s->server, &err) < 0 ||
         server_watch(s->server, s->signal_fd, &s->source) < 0) {
-        return cli_fail(err.code == VIAL_E_INVALID ? EXIT_CONFIG : EXIT_UNAVAILABLE, "%s", err.text);
+        return cli_fail(
+            err.code == VIAL_E_INVALID ? EXIT_CONFIG : EXIT_UNAVAILABLE, "%s", err.text);
     }
     log_say(LOG_INFO, "ready", "version", vial_version(), NULL);
     notify("READY=1");
@@ -185,16 +186,17 @@ static int serve(struct serving *s)
 
 static void print_help(void)
 {
-    (void)printf("usage: vial serve [OPTION]...\n\n"
-                 "Serves the HTTP API (docs/server.md, docs/api.md). Settings come from flags, then "
-                 "the\n"
-                 "environment (VIAL_SERVE_QUEUE_MAX and so on), then the file and its .d "
-                 "directory.\n\n"
-                 "  --config FILE                   read this and FILE.d/*.conf "
-                 "(/etc/vial/vial.conf)\n"
-                 "  --check-config                  only check the settings\n"
-                 "  --print-config                  print the settings and where each came "
-                 "from\n\n");
+    (void)printf(
+        "usage: vial serve [OPTION]...\n\n"
+        "Serves the HTTP API (docs/server.md, docs/api.md). Settings come from flags, then "
+        "the\n"
+        "environment (VIAL_SERVE_QUEUE_MAX and so on), then the file and its .d "
+        "directory.\n\n"
+        "  --config FILE                   read this and FILE.d/*.conf "
+        "(/etc/vial/vial.conf)\n"
+        "  --check-config                  only check the settings\n"
+        "  --print-config                  print the settings and where each came "
+        "from\n\n");
     serve_config_help();
     (void)printf("\nSIGTERM stops, SIGHUP reads the configuration anew.\n");
 }

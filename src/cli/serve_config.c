@@ -66,11 +66,11 @@ static const struct setting SETTINGS[] = {
     {"receive_s", KIND_NUMBER, AT(receive_s), "30", 1, 3600,
         "in which a whole request has to arrive"},
     {"grace_s", KIND_NUMBER, AT(grace_s), "20", 0, 3600, "for what runs when the server stops"},
-    {"heartbeat_s", KIND_NUMBER, AT(heartbeat_s), "15", 1, 3600, "between signs of life in streams"},
+    {"heartbeat_s", KIND_NUMBER, AT(heartbeat_s), "15", 1, 3600,
+        "between signs of life in streams"},
     {"kept_max", KIND_SIZE, AT(kept_bytes_max), "256M", 1 << 20, UINT64_C(1) << 40,
         "results and events of ended runs in memory"},
-    {"kept_runs_max", KIND_NUMBER, AT(kept_runs_max), "10000", 16, 1000000,
-        "ended runs in memory"},
+    {"kept_runs_max", KIND_NUMBER, AT(kept_runs_max), "10000", 16, 1000000, "ended runs in memory"},
     {"events_max", KIND_SIZE, AT(events_bytes_max), "4M", 4 << 10, 256 << 20,
         "output kept as events of one run"},
     {"runs_days", KIND_NUMBER, AT(runs_days), "30", 1, 36500, "runs are stored"},
@@ -135,8 +135,8 @@ static int set_listen(struct serve_config *config, const char *value, char *why,
     return text != NULL ? 0 : -1;
 }
 
-static int set_number(struct http_options *o, const struct setting *s, const char *value, char *why,
-    size_t size)
+static int set_number(
+    struct http_options *o, const struct setting *s, const char *value, char *why, size_t size)
 {
     char digits[WORD_BYTES];
     size_t len = strlen(value);
@@ -149,12 +149,12 @@ static int set_number(struct http_options *o, const struct setting *s, const cha
     (void)snprintf(digits, sizeof(digits), "%.*s", (int)len, value);
     if (len >= sizeof(digits) || cli_number(digits, &n) < 0 ||
         __builtin_mul_overflow(n, factor, &n) || n < s->min || n > s->max) {
-        (void)snprintf(why, size, "takes a number from %llu to %llu%s",
-            (unsigned long long)s->min, (unsigned long long)s->max,
-            s->kind == KIND_SIZE ? ", also with K, M or G" : "");
+        (void)snprintf(why, size, "takes a number from %llu to %llu%s", (unsigned long long)s->min,
+            (unsigned long long)s->max, s->kind == KIND_SIZE ? ", also with K, M or G" : "");
         return -1;
     }
-    if (strstr(s->key, "_max") != NULL && s->kind == KIND_SIZE && s->offset != AT(header_bytes_max)) {
+    if (strstr(s->key, "_max") != NULL && s->kind == KIND_SIZE &&
+        s->offset != AT(header_bytes_max)) {
         memcpy((char *)o + s->offset, &n, sizeof(n));
     } else {
         uint32_t small = (uint32_t)n;
@@ -165,8 +165,8 @@ static int set_number(struct http_options *o, const struct setting *s, const cha
 }
 
 /* 0, or -1 with what is wrong as the rest of a sentence. */
-static int set_value(struct serve_config *config, const struct setting *s, const char *value,
-    char *why, size_t size)
+static int set_value(
+    struct serve_config *config, const struct setting *s, const char *value, char *why, size_t size)
 {
     struct http_options *o = &config->options;
     uint32_t flag;
@@ -203,8 +203,8 @@ static int set_value(struct serve_config *config, const struct setting *s, const
     return set_number(o, s, value, why, size);
 }
 
-static int apply(struct serve_config *config, const struct setting *s, const char *value,
-    const char *source)
+static int apply(
+    struct serve_config *config, const struct setting *s, const char *value, const char *source)
 {
     char why[160] = "cannot be kept";
 
@@ -234,8 +234,8 @@ static int on_line(void *user, const char *section, const char *name, const char
         return 0;
     }
     if (strcmp(section, SECTION) != 0) {
-        r->code = cli_fail(EXIT_CONFIG, "%s: there is no section [%s], only [" SECTION "]",
-            r->path, section);
+        r->code = cli_fail(
+            EXIT_CONFIG, "%s: there is no section [%s], only [" SECTION "]", r->path, section);
         return 0;
     }
     if (s == NULL) {
@@ -324,8 +324,8 @@ static int read_environment(struct serve_config *config)
             name[j] = name[j] >= 'a' && name[j] <= 'z' ? (char)(name[j] - 'a' + 'A') : name[j];
         }
         value = getenv(name);
-        value = value == NULL && strcmp(SETTINGS[i].key, "log_level") == 0 ? getenv("VIAL_LOG")
-                                                                            : value;
+        value =
+            value == NULL && strcmp(SETTINGS[i].key, "log_level") == 0 ? getenv("VIAL_LOG") : value;
         if (value != NULL) {
             code = apply(config, &SETTINGS[i], value, name);
         }
@@ -343,8 +343,8 @@ static int check(const struct serve_config *config)
     return 0;
 }
 
-int serve_config_read(struct serve_config *config, const char *path,
-    const struct serve_flag *flags, size_t flags_count)
+int serve_config_read(struct serve_config *config, const char *path, const struct serve_flag *flags,
+    size_t flags_count)
 {
     char directory[PATH_BYTES];
     size_t i;
@@ -482,7 +482,7 @@ void serve_config_help(void)
 
     for (i = 0; i < COUNT; i++) {
         (void)printf("  %-31s %s (%s)\n", flag_text(&SETTINGS[i]), SETTINGS[i].help,
-            SETTINGS[i].by_default == NULL           ? "as for `vial env`"
+            SETTINGS[i].by_default == NULL      ? "as for `vial env`"
             : SETTINGS[i].by_default[0] == '\0' ? "none"
                                                 : SETTINGS[i].by_default);
     }

@@ -1,5 +1,5 @@
-/* serve_config.h - the settings of `vial serve`: from flags, the environment, files and defaults, in
- * this order, each with where it came from. */
+/* serve_config.h - the settings of `vial serve`: from flags, the environment, files and defaults,
+ * in this order, each with where it came from. */
 #ifndef VIAL_CLI_SERVE_CONFIG_H
 #define VIAL_CLI_SERVE_CONFIG_H
 
@@ -27,8 +27,8 @@ struct serve_flag {
 
 /* Reads everything. path is the configuration file, or NULL for the usual one, which need not be
  * there. 0, or an exit code after a message. */
-int serve_config_read(struct serve_config *config, const char *path,
-    const struct serve_flag *flags, size_t flags_count);
+int serve_config_read(struct serve_config *config, const char *path, const struct serve_flag *flags,
+    size_t flags_count);
 void serve_config_release(struct serve_config *config);
 
 /* Every setting with its value and where it came from, on stdout. */

@@ -58,8 +58,7 @@ void auth_from(const struct exchange *x, char *text, size_t size)
 
     (void)getpeername(x->connection->fd, (struct sockaddr *)&address, &len);
     if (address.ss_family == AF_INET) {
-        (void)inet_ntop(
-            AF_INET, &((struct sockaddr_in *)&address)->sin_addr, host, sizeof(host));
+        (void)inet_ntop(AF_INET, &((struct sockaddr_in *)&address)->sin_addr, host, sizeof(host));
     } else if (address.ss_family == AF_INET6) {
         (void)inet_ntop(
             AF_INET6, &((struct sockaddr_in6 *)&address)->sin6_addr, host, sizeof(host));

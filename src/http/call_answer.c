@@ -36,8 +36,8 @@ static int fail_call(struct vial_engine *engine, uint64_t call, const struct tre
 }
 
 /* Strings are decoded in the tree, so they are written anew. */
-static int answer_value(struct vial_engine *engine, uint64_t call, const struct tree_value *v,
-    struct vial_error *err)
+static int answer_value(
+    struct vial_engine *engine, uint64_t call, const struct tree_value *v, struct vial_error *err)
 {
     struct json_writer w;
     struct buf out;
@@ -69,8 +69,7 @@ static int apply(struct vial_engine *engine, uint64_t call, int is_approval, con
             return wrong(err, "this call waits for approval; answer {\"approve\": true} or false");
         }
         reason = copy(t, tree_member(t, 0, "reason"));
-        r = vial_call_approve(
-            engine, call, t->values[approve].kind == TREE_TRUE, reason, err);
+        r = vial_call_approve(engine, call, t->values[approve].kind == TREE_TRUE, reason, err);
         free(reason);
         return r;
     }

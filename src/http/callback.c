@@ -90,8 +90,9 @@ const char *callback_fault(const struct server *server, const char *url)
         } else if (parsed.host_kind == NET_HOST_DISGUISED) {
             why = "has an address in a spelling that hides it";
         } else if (parsed.host_kind == NET_HOST_ADDRESS) {
-            why = net_address_fault(&parsed.address) != NULL ? "leads to an address that is not public"
-                                                             : NULL;
+            why = net_address_fault(&parsed.address) != NULL
+                      ? "leads to an address that is not public"
+                      : NULL;
         }
     }
     net_url_release(&parsed);

@@ -185,7 +185,8 @@ static int put_rule(struct json_writer *w, const struct server *server, const ch
     json_u64(w, url.port);
     if (url.path.len > 1) {
         json_key(w, "path");
-        json_write_string(w, url.path.data, url.path.len - (url.path.data[url.path.len - 1] == '/'));
+        json_write_string(
+            w, url.path.data, url.path.len - (url.path.data[url.path.len - 1] == '/'));
     }
     json_end_object(w);
     if (server->options->compat_private) {
@@ -306,8 +307,8 @@ static int try_it(struct exchange *x, const char *name, struct vial_error *err)
     return r;
 }
 
-static int create(struct exchange *x, const struct tree *t, const char *name,
-    struct vial_error *err)
+static int create(
+    struct exchange *x, const struct tree *t, const char *name, struct vial_error *err)
 {
     uint32_t code = tree_member(t, 0, "codeImplementation");
     char inside[COMPAT_ENV_BYTES + 16];
@@ -317,8 +318,7 @@ static int create(struct exchange *x, const struct tree *t, const char *name,
     int r = check_packages(t, err);
 
     r = r < 0 ? r
-              : compat_check_code(
-                    t->values[code].text, t->values[code].len, &list, &count, err);
+              : compat_check_code(t->values[code].text, t->values[code].len, &list, &count, err);
     if (r < 0) {
         return r;
     }

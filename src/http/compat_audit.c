@@ -1,4 +1,5 @@
-/* compat_audit.c - /api/Audit of JSCodeSandbox: runs by page number, read from the store of runs. */
+/* compat_audit.c - /api/Audit of JSCodeSandbox: runs by page number, read from the store of runs.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,8 +34,8 @@ static unsigned number_of(const struct exchange *x, const char *name, unsigned b
     unsigned long n = text != NULL ? strtoul(text, &end, 10) : by_default;
 
     return text != NULL && (*text < '0' || *text > '9' || *end != '\0') ? 0
-           : n > ROWS_MAX                                             ? ROWS_MAX
-                                                                      : (unsigned)n;
+           : n > ROWS_MAX                                               ? ROWS_MAX
+                                                                        : (unsigned)n;
 }
 
 /* The value of the run, or its error, as text. */

@@ -24,8 +24,8 @@ struct function {
 
 struct walk {
     const char *at, *end;
-    unsigned depth;                    /* of braces, brackets and parentheses */
-    unsigned templates[DEPTH_MAX];     /* depths at which a template goes on */
+    unsigned depth;                /* of braces, brackets and parentheses */
+    unsigned templates[DEPTH_MAX]; /* depths at which a template goes on */
     size_t templates_count;
     const char *comment;
     size_t comment_len;
@@ -180,9 +180,8 @@ static int next_function(struct walk *w, struct function *ret)
                 continue;
             }
             if (w->depth == 0 && strcmp(word, "function") == 0) {
-                *ret = (struct function){.is_async = w->async_is_near,
-                    .comment = comment,
-                    .comment_len = comment_len};
+                *ret = (struct function){
+                    .is_async = w->async_is_near, .comment = comment, .comment_len = comment_len};
                 w->async_is_near = 0;
                 w->comment = NULL;
                 skip_blank(w);
@@ -274,8 +273,8 @@ static int check_endowment(
     return VIAL_OK;
 }
 
-static int check_all(struct walk *w, struct compat_endowment *list, size_t *count,
-    struct vial_error *err)
+static int check_all(
+    struct walk *w, struct compat_endowment *list, size_t *count, struct vial_error *err)
 {
     int has_begin = 0, has_end = 0, r;
     struct function f;
@@ -285,7 +284,8 @@ static int check_all(struct walk *w, struct compat_endowment *list, size_t *coun
             has_begin = f.is_async && f.parameters_count == 2 ? 1 : -1;
         } else if (strcmp(f.name, "Deinitialize") == 0) {
             has_end = f.is_async && f.parameters_count == 0 ? 1 : -1;
-        } else if (f.comment != NULL && memmem(f.comment, f.comment_len, "@endowment", 10) != NULL) {
+        } else if (f.comment != NULL &&
+                   memmem(f.comment, f.comment_len, "@endowment", 10) != NULL) {
             if (*count == COMPAT_ENDOWMENTS_MAX) {
                 return vial__fail(err, VIAL_E_INVALID, "there are more than %d endowments",
                     COMPAT_ENDOWMENTS_MAX);

@@ -16,8 +16,7 @@ enum { COMPAT_ENV_BYTES = 58 };
 void compat_refuse(struct exchange *x, const char *type, const char *text);
 
 /* The name as ours has it. 0, or -1 with an answer. */
-int compat_name(
-    struct exchange *x, const char *given, size_t len, char name[COMPAT_ENV_BYTES + 1]);
+int compat_name(struct exchange *x, const char *given, size_t len, char name[COMPAT_ENV_BYTES + 1]);
 
 /* The body, checked: 0 with *t to be released, or -1 with an answer. */
 int compat_body(struct exchange *x, const char *schema, struct tree *t);

@@ -124,8 +124,8 @@ static int evaluate(struct provider *p, const char *name, const char *arguments,
 }
 
 /* The same for what must go well: VIAL_E_INVALID with what it threw. */
-static int perform(struct provider *p, const char *name, const char *arguments, size_t len,
-    struct vial_error *err)
+static int perform(
+    struct provider *p, const char *name, const char *arguments, size_t len, struct vial_error *err)
 {
     struct vial_result_error error = VIAL_RESULT_ERROR_INIT;
     struct vial_result *result = NULL;
@@ -260,8 +260,8 @@ static int put_value(struct json_writer *w, const struct run *run)
     const char *value;
     size_t len = 0;
     struct tree t;
-    int is_error = run->r < 0 || run->result == NULL ||
-                   vial_result_status(run->result) != VIAL_STATUS_OK;
+    int is_error =
+        run->r < 0 || run->result == NULL || vial_result_status(run->result) != VIAL_STATUS_OK;
 
     json_key(w, "isError");
     json_bool(w, is_error);

@@ -78,12 +78,11 @@ int counters_init(struct counters *c, struct vial_error *err)
         const struct metric_info *info;
         struct metric **at;
     } rows[] = {{&RUNS, &c->runs}, {&RUN_SECONDS, &c->run_seconds}, {&RUN_CPU, &c->run_cpu},
-        {&RUN_MEMORY, &c->run_memory}, {&QUEUE_SECONDS, &c->queue_seconds},
-        {&WORKERS, &c->workers}, {&SESSIONS, &c->sessions}, {&CALLS, &c->calls},
-        {&CALL_SECONDS, &c->call_seconds}, {&DENIALS, &c->denials}, {&DROPPED, &c->dropped},
-        {&REQUESTS, &c->requests}, {&REQUEST_SECONDS, &c->request_seconds},
-        {&REFUSALS, &c->refusals}, {&WAITING, &c->waiting}, {&CONNECTIONS, &c->connections},
-        {&BUILD, &c->build}, {&AUDIT_LOST, &c->audit_lost}};
+        {&RUN_MEMORY, &c->run_memory}, {&QUEUE_SECONDS, &c->queue_seconds}, {&WORKERS, &c->workers},
+        {&SESSIONS, &c->sessions}, {&CALLS, &c->calls}, {&CALL_SECONDS, &c->call_seconds},
+        {&DENIALS, &c->denials}, {&DROPPED, &c->dropped}, {&REQUESTS, &c->requests},
+        {&REQUEST_SECONDS, &c->request_seconds}, {&REFUSALS, &c->refusals}, {&WAITING, &c->waiting},
+        {&CONNECTIONS, &c->connections}, {&BUILD, &c->build}, {&AUDIT_LOST, &c->audit_lost}};
     const char *version[] = {vial_version()};
     size_t i;
     int r = metrics_new(&c->metrics, err);

@@ -100,10 +100,11 @@ static int check_document(struct exchange *x, const char *name)
     buf_init(&report, DOCUMENT_REPORT_BYTES_MAX);
     r = catalog_parse(x->body.data != NULL ? x->body.data : "", x->body.len, &doc, &report, &err);
     if (r < 0) {
-        answer_problems(x, PROBLEM_INVALID, err.text, report.len > 0 ? report.data : NULL,
-            report.len);
+        answer_problems(
+            x, PROBLEM_INVALID, err.text, report.len > 0 ? report.data : NULL, report.len);
     } else if (name != NULL && strcmp(doc->name, name) != 0) {
-        answer_problem(x, PROBLEM_INVALID, "/name: is \"%s\"; the path says \"%s\"", doc->name, name);
+        answer_problem(
+            x, PROBLEM_INVALID, "/name: is \"%s\"; the path says \"%s\"", doc->name, name);
         r = -1;
     } else if (needs_admin(doc) && (x->caller.scopes & KEY_SCOPE_ADMIN) == 0) {
         answer_problem(x, PROBLEM_FORBIDDEN,
@@ -193,8 +194,7 @@ static void answer_page(
         } else {
             (void)snprintf(own, sizeof(own), "%s", list[i].name);
         }
-        if (cursor != NULL &&
-            (by_version ? strcmp(own, cursor) >= 0 : strcmp(own, cursor) <= 0)) {
+        if (cursor != NULL && (by_version ? strcmp(own, cursor) >= 0 : strcmp(own, cursor) <= 0)) {
             continue;
         }
         if (given == limit) {
@@ -346,7 +346,7 @@ void environments_types(struct exchange *x)
     const char *lang = exchange_query(x, "lang");
     enum stub_language language =
         lang != NULL && (strcmp(lang, "python") == 0 || strcmp(lang, "py") == 0) ? STUB_PYTHON
-                                                                                   : STUB_TYPESCRIPT;
+                                                                                 : STUB_TYPESCRIPT;
     struct stub_tool *tools = NULL;
     struct document *doc = NULL;
     struct vial_error err;

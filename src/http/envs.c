@@ -125,8 +125,8 @@ static struct env_entry *take_oldest(struct envs *envs)
     return e;
 }
 
-static int make(struct server *server, const char *name, uint32_t version,
-    struct env_entry **ret, struct vial_error *err)
+static int make(struct server *server, const char *name, uint32_t version, struct env_entry **ret,
+    struct vial_error *err)
 {
     struct env_entry *entry = calloc(1, sizeof(*entry));
     struct store_version found;
@@ -157,8 +157,8 @@ static int make(struct server *server, const char *name, uint32_t version,
 }
 
 /* The version that is meant: the newest unless one was given. */
-static int resolve(struct server *server, const char *name, uint32_t *version,
-    struct vial_error *err)
+static int resolve(
+    struct server *server, const char *name, uint32_t *version, struct vial_error *err)
 {
     struct store_version found;
     int r;

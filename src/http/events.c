@@ -128,8 +128,7 @@ static int render(struct stream *s)
 
 static int has_ended(const struct run *run)
 {
-    return run->events.count > 0 &&
-           run->events.marks[run->events.count - 1].type == EVENT_END;
+    return run->events.count > 0 && run->events.marks[run->events.count - 1].type == EVENT_END;
 }
 
 static ssize_t read_stream(void *user, uint64_t at, char *bytes, size_t max)
@@ -199,15 +198,15 @@ int stream_open(struct exchange *x, struct run *run, uint64_t after, int is_owne
 enum MHD_Result stream_queue(struct exchange *x)
 {
     struct stream *s = x->stream;
-    struct MHD_Response *response = mhd->create_response_from_callback(
-        MHD_SIZE_UNKNOWN, BLOCK_BYTES, read_stream, s, NULL);
+    struct MHD_Response *response =
+        mhd->create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK_BYTES, read_stream, s, NULL);
     enum MHD_Result r;
 
     if (response == NULL) {
         return MHD_NO;
     }
-    (void)mhd->add_response_header(response, "Content-Type",
-        s->is_sse ? "text/event-stream" : "application/x-ndjson");
+    (void)mhd->add_response_header(
+        response, "Content-Type", s->is_sse ? "text/event-stream" : "application/x-ndjson");
     (void)mhd->add_response_header(response, "Cache-Control", "no-store");
     (void)mhd->add_response_header(response, "X-Accel-Buffering", "no");
     (void)mhd->add_response_header(response, "X-Content-Type-Options", "nosniff");
@@ -234,8 +233,7 @@ void streams_beat(struct run *run, uint64_t now_us, uint64_t every_us)
         if (s->exchange->is_waiting && s->sent == s->out.len && now_us - s->said_us >= every_us) {
             buf_clear(&s->out);
             s->sent = 0;
-            (void)!buf_add_text(
-                &s->out, s->is_sse ? ": ping\n\n" : "{\"type\":\"ping\"}\n", NULL);
+            (void)!buf_add_text(&s->out, s->is_sse ? ": ping\n\n" : "{\"type\":\"ping\"}\n", NULL);
             exchange_wake(s->exchange);
         }
     }

@@ -22,10 +22,10 @@ struct stream;
 struct exchange;
 
 enum {
-    EXCHANGE_PARAMS_MAX = 3,  /* of a path: /v1/runs/{id}/artifacts/{n}/{m} */
-    ANSWER_HEADERS_MAX = 6,   /* beside those that every answer has */
+    EXCHANGE_PARAMS_MAX = 3,   /* of a path: /v1/runs/{id}/artifacts/{n}/{m} */
+    ANSWER_HEADERS_MAX = 6,    /* beside those that every answer has */
     ANSWER_HEADER_BYTES = 640, /* the policy of the page */
-    TRACEPARENT_BYTES = 56,   /* version 00 of the W3C's has 55 */
+    TRACEPARENT_BYTES = 56,    /* version 00 of the W3C's has 55 */
     CALLER_ID_BYTES = 40,
 };
 
@@ -44,7 +44,7 @@ struct connection {
     int fd;
     int is_trusted; /* no key is needed */
     int is_unix;
-    int is_gone;    /* the other side has shut down */
+    int is_gone;       /* the other side has shut down */
     uint64_t begun_us; /* when the first line of a request was there; 0 between requests */
     struct connection *next, *previous;
     char *uri; /* of the present request as it came; owned */
@@ -73,7 +73,7 @@ struct exchange {
     const char *params[EXCHANGE_PARAMS_MAX];
     struct caller caller;
     struct buf body;
-    size_t discarded;     /* bytes of a body that is too large */
+    size_t discarded; /* bytes of a body that is too large */
     int is_too_large, is_dispatched, is_waiting;
     struct answer answer;
     struct stream *stream; /* when the answer is one */
@@ -81,7 +81,7 @@ struct exchange {
     void (*on_gone)(struct exchange *x);
     void *user; /* for on_gone */
     uint64_t begun_us;
-    char type_text[160]; /* room for a type of the answer */
+    char type_text[160];                 /* room for a type of the answer */
     char traceparent[TRACEPARENT_BYTES]; /* "" unless it was given and is well formed */
 };
 

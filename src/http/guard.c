@@ -75,8 +75,8 @@ void guard_header(
     g->fault = g->fault != NULL ? g->fault : fault;
 }
 
-const char *guard_finish(struct guard *g, const char *method, const char *uri, const char *version,
-    size_t head_bytes)
+const char *guard_finish(
+    struct guard *g, const char *method, const char *uri, const char *version, size_t head_bytes)
 {
     size_t line = strlen(method) + strlen(uri) + strlen(version) + strlen("  \r\n\r\n");
     size_t i;

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 enum {
-    GUARD_HEADERS_MAX = 100,      /* what servers take */
+    GUARD_HEADERS_MAX = 100, /* what servers take */
     GUARD_URI_BYTES_MAX = 8192,
     GUARD_VALUE_BYTES_MAX = 8192, /* of one header; a signed token has up to four thousand */
 };
@@ -26,8 +26,8 @@ void guard_header(
 
 /* What is wrong with the whole, as a sentence; NULL when nothing is. head_bytes is what the request
  * line and the headers had on the wire; 0 when that is not known. */
-const char *guard_finish(struct guard *g, const char *method, const char *uri, const char *version,
-    size_t head_bytes);
+const char *guard_finish(
+    struct guard *g, const char *method, const char *uri, const char *version, size_t head_bytes);
 
 /* Is the method one that HTTP has and we know? */
 int guard_knows_method(const char *method);

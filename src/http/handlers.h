@@ -1,4 +1,5 @@
-/* handlers.h - the handlers of all routes but those of sessions; each file is about one resource. */
+/* handlers.h - the handlers of all routes but those of sessions; each file is about one resource.
+ */
 #ifndef VIAL_HTTP_HANDLERS_H
 #define VIAL_HTTP_HANDLERS_H
 

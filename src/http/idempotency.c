@@ -144,8 +144,8 @@ void idempotency_ask(struct exchange *x, struct run *run, int is_stream)
 void idempotency_forget(struct run *run)
 {
     if (run->idempotency != NULL) {
-        (void)!idempotency_drop(run->server->run_store, run->key, run->idempotency,
-            strlen(run->idempotency), NULL);
+        (void)!idempotency_drop(
+            run->server->run_store, run->key, run->idempotency, strlen(run->idempotency), NULL);
         free(run->idempotency);
         run->idempotency = NULL;
     }

@@ -97,8 +97,8 @@ void info_openapi(struct exchange *x)
     answer_text(x, 200, "application/json", OPENAPI);
 }
 
-static void put_runtime(struct json_writer *w, const char *name, const char *engine,
-    const char *const *aliases)
+static void put_runtime(
+    struct json_writer *w, const char *name, const char *engine, const char *const *aliases)
 {
     json_begin_object(w);
     json_key(w, "language");

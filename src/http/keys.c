@@ -106,8 +106,8 @@ static void answer_key(
 }
 
 /* The body, which has passed its schema. 0 or negative. */
-static int read_options(const struct tree *t, struct key_options *o, char *name, size_t size,
-    struct vial_error *err)
+static int read_options(
+    const struct tree *t, struct key_options *o, char *name, size_t size, struct vial_error *err)
 {
     uint32_t at = tree_member(t, 0, "name"), scopes = tree_member(t, 0, "scopes"), i;
     uint32_t quota = tree_member(t, 0, "quota"), expires = tree_member(t, 0, "expires_s");
@@ -124,8 +124,8 @@ static int read_options(const struct tree *t, struct key_options *o, char *name,
          i = tree_next(t, tree_next(t, i))) {
         const struct tree_value *v = &t->values[tree_next(t, i)];
 
-        r = quota_set(&o->quota, t->values[i].text, t->values[i].len,
-            strtoull(v->text, NULL, 10), err);
+        r = quota_set(
+            &o->quota, t->values[i].text, t->values[i].len, strtoull(v->text, NULL, 10), err);
     }
     if (expires != 0) {
         o->expires_us =

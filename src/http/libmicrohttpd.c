@@ -54,8 +54,8 @@ int mhd_load(struct vial_error *err)
 
         if (found == NULL) {
             (void)dlclose(library);
-            return vial__fail(err, VIAL_E_SYS, "%s has no %s; install libmicrohttpd 0.9.75 or later",
-                LIBRARY, FUNCTIONS[i].name);
+            return vial__fail(err, VIAL_E_SYS,
+                "%s has no %s; install libmicrohttpd 0.9.75 or later", LIBRARY, FUNCTIONS[i].name);
         }
         memcpy((char *)&loaded + FUNCTIONS[i].offset, &found, sizeof(found));
     }

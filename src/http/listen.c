@@ -130,12 +130,11 @@ static int describe(struct listener *l, struct vial_error *err)
     } else {
         (void)getnameinfo((struct sockaddr *)&address, len, host, sizeof(host), port, sizeof(port),
             NI_NUMERICHOST | NI_NUMERICSERV);
-        (void)snprintf(text, sizeof(text), strchr(host, ':') != NULL ? "[%s]:%s" : "%s:%s", host,
-            port);
+        (void)snprintf(
+            text, sizeof(text), strchr(host, ':') != NULL ? "[%s]:%s" : "%s:%s", host, port);
     }
     l->address = strdup(text);
-    return l->address != NULL ? VIAL_OK
-                              : vial__fail(err, VIAL_E_NOMEM, "no memory for an address");
+    return l->address != NULL ? VIAL_OK : vial__fail(err, VIAL_E_NOMEM, "no memory for an address");
 }
 
 static void say(void *user, const char *format, va_list ap)
@@ -160,8 +159,7 @@ static int start(struct listener *l, const struct listen_handlers *h, struct via
 {
     const struct http_options *o = l->server->options;
     unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_TURBO;
-    struct MHD_OptionItem tls[] = {
-        {MHD_OPTION_HTTPS_MEM_CERT, 0, l->server->tls_certificate},
+    struct MHD_OptionItem tls[] = {{MHD_OPTION_HTTPS_MEM_CERT, 0, l->server->tls_certificate},
         {MHD_OPTION_HTTPS_MEM_KEY, 0, l->server->tls_key},
         {MHD_OPTION_HTTPS_PRIORITIES, 0,
             (void *)(uintptr_t) "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
@@ -175,11 +173,11 @@ static int start(struct listener *l, const struct listen_handlers *h, struct via
         MHD_OPTION_NOTIFY_COMPLETED, h->completed, l, MHD_OPTION_NOTIFY_CONNECTION, h->connection,
         l, MHD_OPTION_URI_LOG_CALLBACK, h->uri, l, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped,
         NULL, MHD_OPTION_CONNECTION_LIMIT, (unsigned)o->connections_max,
-        MHD_OPTION_PER_IP_CONNECTION_LIMIT, l->is_unix ? 0U : (unsigned)o->connections_per_address_max,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)o->idle_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)o->header_bytes_max, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-        MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_ARRAY, is_tls ? tls : none,
-        MHD_OPTION_END);
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+        l->is_unix ? 0U : (unsigned)o->connections_per_address_max, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)o->idle_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)o->header_bytes_max,
+        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_ARRAY,
+        is_tls ? tls : none, MHD_OPTION_END);
     if (l->daemon == NULL) {
         return vial__fail(err, VIAL_E_SYS, "libmicrohttpd cannot serve at %s%s", l->address,
             is_tls ? "; are the certificate and its key good PEM files?" : "");
@@ -196,8 +194,8 @@ static int start(struct listener *l, const struct listen_handlers *h, struct via
     return VIAL_OK;
 }
 
-static int add(struct server *server, int fd, const struct listen_handlers *handlers,
-    struct vial_error *err)
+static int add(
+    struct server *server, int fd, const struct listen_handlers *handlers, struct vial_error *err)
 {
     struct listener *l = &server->listeners[server->listeners_count];
     int r;
@@ -207,12 +205,11 @@ static int add(struct server *server, int fd, const struct listen_handlers *hand
     r = describe(l, err);
     r = r < 0 ? r : start(l, handlers, err);
     if (r == VIAL_OK) {
-        const char *trust = l->is_unix ? (server->options->unix_trust
-                                                 ? "no key is needed for the same user"
-                                                 : NULL)
-                            : server->options->insecure_local && l->is_loopback
-                                ? "INSECURE: no key is needed by anybody on this machine"
-                                : NULL;
+        const char *trust =
+            l->is_unix ? (server->options->unix_trust ? "no key is needed for the same user" : NULL)
+            : server->options->insecure_local && l->is_loopback
+                ? "INSECURE: no key is needed by anybody on this machine"
+                : NULL;
 
         log_say(trust != NULL && !l->is_unix ? LOG_WARN : LOG_INFO, "listening", "address",
             l->address, "tls", server->tls_certificate != NULL && !l->is_unix ? "yes" : "no",

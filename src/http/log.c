@@ -62,8 +62,8 @@ static void put_text(struct buf *out, const char *key, const char *value)
     (void)!json_finish(&w);
 }
 
-static void put_line(struct buf *out, const char *at, enum log_level level, const char *message,
-    va_list pairs)
+static void put_line(
+    struct buf *out, const char *at, enum log_level level, const char *message, va_list pairs)
 {
     const char *key;
     struct json_writer w;

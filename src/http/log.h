@@ -12,8 +12,8 @@ void log_setup(enum log_level level, int as_text);
 /* The level of that name, or -1. */
 int log_level_of(const char *name);
 
-/* One line: a sentence, then pairs of texts "name", value, ..., ended by NULL. A pair whose value is
- * NULL is left out. From any thread. */
+/* One line: a sentence, then pairs of texts "name", value, ..., ended by NULL. A pair whose value
+ * is NULL is left out. From any thread. */
 void log_say(enum log_level level, const char *message, ...) __attribute__((sentinel));
 
 #endif

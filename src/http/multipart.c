@@ -122,7 +122,8 @@ static const char *read_head(struct multipart_part *part, char **at, char *end)
         char *line_end = memmem(line, (size_t)(head_end + 2 - line), "\r\n", 2);
         const char *fault = NULL;
 
-        if (memchr(line, '\0', (size_t)(line_end - line)) != NULL || *line == ' ' || *line == '\t') {
+        if (memchr(line, '\0', (size_t)(line_end - line)) != NULL || *line == ' ' ||
+            *line == '\t') {
             return "a header of a part is malformed";
         }
         if (line_end - line > 20 && strncasecmp(line, "Content-Disposition:", 20) == 0) {

@@ -25,7 +25,8 @@ struct multipart {
     size_t count;
 };
 
-/* The boundary that a Content-Type has. 0, or -1 when it is no form or the boundary is malformed. */
+/* The boundary that a Content-Type has. 0, or -1 when it is no form or the boundary is malformed.
+ */
 int multipart_boundary(const char *type, char ret[MULTIPART_BOUNDARY_BYTES_MAX + 1]);
 
 /* Reads the text, which is changed where names have escapes. NULL, or what is wrong as the rest of

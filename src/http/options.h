@@ -38,7 +38,7 @@ struct http_options {
     uint64_t events_bytes_max; /* of one run */
     uint32_t runs_days;        /* how long the store keeps runs */
     uint32_t audit_days;
-    uint32_t audit_required; /* not 0: nothing runs that cannot be recorded */
+    uint32_t audit_required;   /* not 0: nothing runs that cannot be recorded */
     uint32_t callback_private; /* not 0: callbacks may go to addresses that are not public */
     uint32_t compat_private;   /* the same for the backends of JSCodeSandbox's environments */
     uint32_t log_level;        /* enum log_level */

@@ -66,8 +66,10 @@ const struct route ROUTES[] = {
     {"GET", "/v1/audit", ADMIN, ROUTE_WORKS, NULL, audit_get},
     {"POST", "/v1/scan", RUN, 0, "ScanRequest", scan_create},
 
-    {"POST", "/api/environments", ENV, ROUTE_WORKS | ROUTE_ANY_BODY, "CompatEnvironment", compat_create},
-    {"POST", "/api/Provisioning", ENV, ROUTE_WORKS | ROUTE_ANY_BODY, "CompatEnvironment", compat_create},
+    {"POST", "/api/environments", ENV, ROUTE_WORKS | ROUTE_ANY_BODY, "CompatEnvironment",
+        compat_create},
+    {"POST", "/api/Provisioning", ENV, ROUTE_WORKS | ROUTE_ANY_BODY, "CompatEnvironment",
+        compat_create},
     {"DELETE", "/api/environments/{name}", ENV, ROUTE_WORKS, NULL, compat_delete},
     {"DELETE", "/api/Provisioning/{name}", ENV, ROUTE_WORKS, NULL, compat_delete},
     {"POST", "/api/execute", RUN, ROUTE_ANY_BODY, "CompatExecute", compat_execute},

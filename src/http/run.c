@@ -205,9 +205,9 @@ static int refuse_quota(struct run *run, struct exchange *x, const struct quota_
     uint64_t seconds = (answer->retry_us + 999999) / 1000000;
 
     (void)snprintf(detail, sizeof(detail),
-        "the key has used %llu of %llu (%s); try again in %llu s",
-        (unsigned long long)answer->used, (unsigned long long)answer->limit,
-        quota_verdict_name(answer->verdict), (unsigned long long)seconds);
+        "the key has used %llu of %llu (%s); try again in %llu s", (unsigned long long)answer->used,
+        (unsigned long long)answer->limit, quota_verdict_name(answer->verdict),
+        (unsigned long long)seconds);
     if (x != NULL) {
         answer_header(x, "Retry-After", "%llu", (unsigned long long)(seconds > 0 ? seconds : 1));
     }
@@ -332,8 +332,11 @@ void server_pump(struct server *server)
             (void)run_event_start(run);
         }
         run->job.work = run_work;
+        run_start_early(run);
         if (jobs_add(server->workers, &run->job) < 0) { /* there are as many threads as may run */
             run->r = vial__fail(&run->err, VIAL_E_BUSY, "no thread is free");
+            run->problem = PROBLEM_OVERLOADED;
+            run->done.run = run_finish;
             loop_post(&server->loop, &run->done);
         }
     }
@@ -430,6 +433,22 @@ static void forget_request(struct run *run)
     run->body_bytes += run->json_len * 2; /* artifacts are in it, as text or base64 */
 }
 
+/* What can be done when the answer is on its way. */
+static void tidy_up(struct loop_post *post)
+{
+    struct run *run = (struct run *)((char *)post - offsetof(struct run, tidy));
+    struct server *server = run->server;
+
+    forget_request(run);
+    if (!run->is_quiet) {
+        run->kept_bytes = run->json_len + run->events.text.len + sizeof(*run) + run->body_bytes;
+        server->runs->kept_bytes += run->kept_bytes;
+        run_save(run);
+        shrink_table(server->runs);
+    }
+    run_unref(run);
+}
+
 void run_finish(struct loop_post *post)
 {
     struct run *run = (struct run *)((char *)post - offsetof(struct run, done));
@@ -454,13 +473,7 @@ void run_finish(struct loop_post *post)
     if (run->on_end != NULL) {
         run->on_end(run, run->on_end_user);
     }
-    forget_request(run);
-    if (!run->is_quiet) {
-        run->kept_bytes = run->json_len + run->events.text.len + sizeof(*run) + run->body_bytes;
-        server->runs->kept_bytes += run->kept_bytes;
-        run_save(run);
-        shrink_table(server->runs);
-    }
-    run_unref(run);
+    run->tidy.run = tidy_up;
+    loop_post(&server->loop, &run->tidy);
     server_pump(server);
 }

@@ -28,7 +28,7 @@ struct session;
 enum run_state { RUN_STATE_QUEUED, RUN_STATE_RUNNING, RUN_STATE_ENDED };
 
 enum {
-    RUN_TAIL_BYTES = 4, /* of a character whose rest has not come yet */
+    RUN_TAIL_BYTES = 4,   /* of a character whose rest has not come yet */
     RUN_CALLS_MAX = 1024, /* that wait for a client's answer */
 };
 
@@ -62,13 +62,13 @@ struct run {
     size_t calls_count;
     char traceparent[TRACEPARENT_BYTES];
     char agent[SPEC_AGENT_BYTES_MAX + 1];
-    char from[64]; /* where the client is */
-    char *idempotency;   /* what the client called the request, or NULL */
+    char from[64];        /* where the client is */
+    char *idempotency;    /* what the client called the request, or NULL */
     char *stored_request; /* what the store keeps of the request, or NULL */
     size_t stored_request_len;
     char *whole_request; /* then: its method, path and body */
     size_t whole_request_len;
-    struct session *session; /* what it is an evaluation in; a reference */
+    struct session *session;                     /* what it is an evaluation in; a reference */
     void (*on_end)(struct run *run, void *user); /* for who made the run; may be NULL */
     void *on_end_user;
     /* Called by the worker around the program, for who made the run; may be NULL. after is called
@@ -77,18 +77,18 @@ struct run {
     void (*after)(struct run *run);
     void *around_user;
     int was_begun_around; /* before went well */
-    int is_quiet; /* not in the table, not stored: a part of something else */
+    int is_quiet;         /* not in the table, not stored: a part of something else */
 
     pthread_mutex_t lock;      /* of handle and cancel_reason */
     struct vial_run *handle;   /* while it can be cancelled */
     const char *cancel_reason; /* static; NULL: it was not */
     int is_evaluating;         /* in its session */
-    int was_never_begun;
+    int was_never_begun, was_tried_early;
     size_t body_bytes; /* of memory that the result and the request take */
 
     /* The worker's until the end. */
     struct job job;
-    struct loop_post done;
+    struct loop_post done, tidy;
     struct env_entry *env;
     struct vial_tool *tools; /* what the request's tools are */
     char environment[80];    /* name@version, or "" */

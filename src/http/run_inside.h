@@ -21,6 +21,9 @@ struct runs {
 /* A worker's part. */
 void run_work(struct job *job);
 
+/* Sends a small program to its cell from the loop, so that it runs while the worker wakes up. */
+void run_start_early(struct run *run);
+
 /* Makes the object that a client gets, from the result or from what went wrong. 0 or negative. */
 int run_make_json(struct run *run);
 

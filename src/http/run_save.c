@@ -63,8 +63,8 @@ static void fill(struct stored_run *s, const struct run *run)
     (void)snprintf(s->key, sizeof(s->key), "%s", run->key);
     (void)snprintf(s->agent, sizeof(s->agent), "%s", run->agent);
     (void)snprintf(s->environment, sizeof(s->environment), "%s", run->environment);
-    (void)snprintf(s->session, sizeof(s->session), "%s",
-        run->session != NULL ? session_id(run->session) : "");
+    (void)snprintf(
+        s->session, sizeof(s->session), "%s", run->session != NULL ? session_id(run->session) : "");
     (void)snprintf(s->status, sizeof(s->status), "%s",
         run->state == RUN_STATE_ENDED    ? run->status
         : run->state == RUN_STATE_QUEUED ? RUN_QUEUED
@@ -117,6 +117,7 @@ void run_save(struct run *run)
 
 void runs_flush(struct server *server)
 {
+    loop_step(&server->loop, 0); /* those that have just ended come to be stored */
     while (server->runs->is_saving || server->runs->to_save != NULL) {
         if (!server->runs->is_saving) {
             begin_batch(server);
@@ -140,8 +141,8 @@ static void keep(struct job *job)
     struct keeping *k = (struct keeping *)job;
     struct vial_error err;
 
-    if (idempotency_end(
-            k->server->run_store, k->key, k->name, strlen(k->name), &k->answer, &err) < 0) {
+    if (idempotency_end(k->server->run_store, k->key, k->name, strlen(k->name), &k->answer, &err) <
+        0) {
         log_say(LOG_ERROR, "an answer could not be kept", "run_id", k->answer.run, "error",
             err.text, NULL);
     }

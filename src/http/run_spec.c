@@ -66,8 +66,8 @@ static int is_true(const struct run_spec *spec, uint32_t at)
 }
 
 /* The value as JSON text: a string is written anew, for the tree has it decoded. */
-static int raw_json(struct run_spec *spec, uint32_t at, const char **ret, size_t *ret_len,
-    struct vial_error *err)
+static int raw_json(
+    struct run_spec *spec, uint32_t at, const char **ret, size_t *ret_len, struct vial_error *err)
 {
     const struct tree_value *v = &spec->tree.values[at];
     struct json_writer w;
@@ -283,9 +283,8 @@ static int take_modules(struct run_spec *spec, uint32_t at, struct vial_error *e
             return r;
         }
         value = tree_next(t, i);
-        modules[count++] = (struct vial_module){.name = name,
-            .source = t->values[value].text,
-            .source_len = t->values[value].len};
+        modules[count++] = (struct vial_module){
+            .name = name, .source = t->values[value].text, .source_len = t->values[value].len};
     }
     spec->request.modules = modules;
     spec->request.module_count = count;

@@ -18,6 +18,8 @@
 enum {
     JSON_EXTRA_BYTES = 64 * 1024,
     JSON_BYTES_MAX = 1 << 30,
+    /* What is sent to a cell from the loop itself: a socket takes it at once. */
+    EARLY_BYTES_MAX = 16 * 1024,
     AUDIT_KEPT_BYTES_MAX = 2 * AUDIT_VALUE_BYTES_MAX,
 };
 
@@ -110,8 +112,8 @@ static void flush_tails(struct run *run)
 
     for (i = 0; i < 2; i++) {
         if (run->tails_len[i] > 0) {
-            send_output(run, i == 0 ? VIAL_STDOUT : VIAL_STDERR, run->tails[i], run->tails_len[i],
-                "", 0);
+            send_output(
+                run, i == 0 ? VIAL_STDOUT : VIAL_STDERR, run->tails[i], run->tails_len[i], "", 0);
             run->tails_len[i] = 0;
         }
     }
@@ -234,8 +236,7 @@ void run_time_text(uint64_t us, char text[RUN_TIME_BYTES])
                    ? strftime(text, RUN_TIME_BYTES, "%Y-%m-%dT%H:%M:%S", &parts)
                    : 0;
 
-    (void)snprintf(
-        text + n, RUN_TIME_BYTES - n, ".%03uZ", (unsigned)(us / 1000 % 1000));
+    (void)snprintf(text + n, RUN_TIME_BYTES - n, ".%03uZ", (unsigned)(us / 1000 % 1000));
 }
 
 static void put_head(struct json_writer *w, const struct run *run)
@@ -409,8 +410,8 @@ static int prepare(struct run *run, struct vial_error *err)
             return r;
         }
         request->environment = run->env->env;
-        (void)snprintf(run->environment, sizeof(run->environment), "%s@%u", run->env->name,
-            run->env->version);
+        (void)snprintf(
+            run->environment, sizeof(run->environment), "%s@%u", run->env->name, run->env->version);
     }
     return run->spec.tools_count > 0 || run->env != NULL ? give_tools(run, err) : VIAL_OK;
 }
@@ -431,15 +432,34 @@ static int set_handle(struct run *run, struct vial_run *handle, int is_evaluatin
     return is_cancelled;
 }
 
-static int run_alone(struct run *run)
+void run_start_early(struct run *run)
 {
     struct vial_run *handle = NULL;
-    int r = vial_run_start(run->server->engine, &run->spec.request, &handle, &run->err);
 
-    if (r < 0) {
-        return r;
+    if (run->spec.environment != NULL || run->session != NULL || run->before != NULL ||
+        run->spec.tools_count > 0 || run->spec.body_len > EARLY_BYTES_MAX ||
+        prepare(run, &run->err) < 0) {
+        return;
     }
-    (void)set_handle(run, handle, 0);
+    run->was_tried_early = 1;
+    run->r = vial_run_start(run->server->engine, &run->spec.request, &handle, &run->err);
+    if (run->r == VIAL_OK) {
+        (void)set_handle(run, handle, 0);
+    }
+}
+
+static int run_alone(struct run *run)
+{
+    struct vial_run *handle = run->handle;
+    int r = VIAL_OK;
+
+    if (handle == NULL) {
+        r = vial_run_start(run->server->engine, &run->spec.request, &handle, &run->err);
+        if (r < 0) {
+            return r;
+        }
+        (void)set_handle(run, handle, 0);
+    }
     r = vial_run_wait(handle, &run->result, &run->err);
     (void)set_handle(run, NULL, 0);
     vial_run_free(handle);
@@ -495,8 +515,8 @@ static void record_calls(struct run *run)
 }
 
 /* What the environment wants to be kept of the program, its input and its value. */
-static void put_kept(const struct run *run, struct audit_record *record, struct buf *input,
-    struct buf *output)
+static void put_kept(
+    const struct run *run, struct audit_record *record, struct buf *input, struct buf *output)
 {
     const struct audit_rules *rules = run->env != NULL ? &run->env->document->audit : NULL;
     const struct vial_request *request = &run->spec.request;
@@ -560,7 +580,9 @@ void run_work(struct job *job)
     struct run *run = (struct run *)((char *)job - offsetof(struct run, job));
     struct vial_usage usage = VIAL_USAGE_INIT;
 
-    run->r = prepare(run, &run->err);
+    if (!run->was_tried_early) {
+        run->r = prepare(run, &run->err);
+    }
     if (run->r == VIAL_OK && run->before != NULL) {
         run->r = run->before(run, &run->err);
         run->was_begun_around = run->r == VIAL_OK;

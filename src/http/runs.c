@@ -34,8 +34,8 @@ static int add_parts(struct run_spec *spec, struct exchange *x, const struct mul
         if (part->filename_len == 0) {
             continue;
         }
-        if (run_spec_add_file(spec, part->filename, part->filename_len, part->bytes,
-                part->len, &err) < 0) {
+        if (run_spec_add_file(
+                spec, part->filename, part->filename_len, part->bytes, part->len, &err) < 0) {
             answer_error(x, &err);
             return -1;
         }
@@ -86,8 +86,7 @@ int runs_take_spec(struct run_spec *spec, struct exchange *x, const char *schema
     int r;
 
     if (type == NULL || strncasecmp(type, "application/json", 16) == 0) {
-        return take_json(
-            spec, x, schema, x->body.data != NULL ? x->body.data : "", x->body.len);
+        return take_json(spec, x, schema, x->body.data != NULL ? x->body.data : "", x->body.len);
     }
     if (multipart_boundary(type, boundary) < 0) {
         answer_problem(x, PROBLEM_MEDIA_TYPE, "send application/json, or multipart/form-data");
@@ -117,9 +116,8 @@ static int wants_stream(const struct exchange *x, const struct run *run)
 {
     const char *accept = exchange_header(x, "Accept");
 
-    return run->spec.stream ||
-           (accept != NULL && (strstr(accept, "application/x-ndjson") != NULL ||
-                                  strstr(accept, "text/event-stream") != NULL));
+    return run->spec.stream || (accept != NULL && (strstr(accept, "application/x-ndjson") != NULL ||
+                                                      strstr(accept, "text/event-stream") != NULL));
 }
 
 /* What the run has of the request beside its body. */
@@ -155,9 +153,9 @@ static int check_spec(struct run *run, struct exchange *x, int is_stream)
     if (run->spec.callback_url == NULL) {
         return 0;
     }
-    fault = !run->spec.detach                      ? "callback_url needs \"detach\": true"
-            : run->spec.callback_secret == NULL    ? "callback_url needs a callback_secret"
-                                                   : callback_fault(x->server, run->spec.callback_url);
+    fault = !run->spec.detach                   ? "callback_url needs \"detach\": true"
+            : run->spec.callback_secret == NULL ? "callback_url needs a callback_secret"
+                                                : callback_fault(x->server, run->spec.callback_url);
     if (fault != NULL) {
         answer_problem(x, PROBLEM_INVALID, "/callback_url: %s", fault);
         return -1;
@@ -483,12 +481,11 @@ static void events_stored(struct exchange *x)
         return;
     }
     buf_init(&out, run.result_len + LIST_BYTES_MAX);
-    (void)snprintf(end, sizeof(end), "}\n{\"seq\":2,\"t_ms\":0,\"type\":\"end\",\"status\":\"%s\"}\n",
-        run.status);
+    (void)snprintf(end, sizeof(end),
+        "}\n{\"seq\":2,\"t_ms\":0,\"type\":\"end\",\"status\":\"%s\"}\n", run.status);
     if (run.result == NULL ||
         buf_add_text(&out, "{\"seq\":1,\"t_ms\":0,\"type\":\"result\",\"result\":", NULL) < 0 ||
-        buf_add(&out, run.result, run.result_len, NULL) < 0 ||
-        buf_add_text(&out, end, NULL) < 0) {
+        buf_add(&out, run.result, run.result_len, NULL) < 0 || buf_add_text(&out, end, NULL) < 0) {
         answer_problem(x, PROBLEM_ENDED, "the events of this run are not kept any more");
     } else {
         answer_json(x, 200, &out);
@@ -555,7 +552,8 @@ static struct run *find_result(struct exchange *x)
     struct run *run = find(x);
 
     if (run == NULL) {
-        answer_problem(x, PROBLEM_ENDED, "there is no such run, or its files are not kept any more");
+        answer_problem(
+            x, PROBLEM_ENDED, "there is no such run, or its files are not kept any more");
     } else if (run->state != RUN_STATE_ENDED) {
         answer_problem(x, PROBLEM_BUSY, "the run has not ended yet");
         run = NULL;
@@ -588,15 +586,15 @@ void runs_file(struct exchange *x)
     struct vial_file file;
 
     for (i = 0; i < count; i++) {
-        if (vial_result_file(run->result, i, &file) == 0 &&
-            strcmp(file.name, x->params[1]) == 0) {
+        if (vial_result_file(run->result, i, &file) == 0 && strcmp(file.name, x->params[1]) == 0) {
             answer_download(x, "application/octet-stream", file.bytes, file.len);
             return;
         }
     }
     if (run != NULL) {
-        answer_problem(x, PROBLEM_NOT_FOUND, "the run gave back no file of this name; \"outs\" says "
-                                             "which it gives back");
+        answer_problem(x, PROBLEM_NOT_FOUND,
+            "the run gave back no file of this name; \"outs\" says "
+            "which it gives back");
     }
 }
 

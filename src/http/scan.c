@@ -1,5 +1,5 @@
-/* scan.c - /v1/scan: what the scanner finds in a program, which is not run. It is read in a cell all
- * the same, so it is a run to the queue. */
+/* scan.c - /v1/scan: what the scanner finds in a program, which is not run. It is read in a cell
+ * all the same, so it is a run to the queue. */
 #include <stdlib.h>
 #include <string.h>
 

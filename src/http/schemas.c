@@ -10,8 +10,8 @@
 enum { TEXT_BYTES_MAX = SCHEMA_BYTES_MAX };
 
 /* One schema of the document, with all others where its references look for them. */
-static int compile(const struct tree *t, uint32_t components, const char *name,
-    struct schema **ret, struct vial_error *err)
+static int compile(const struct tree *t, uint32_t components, const char *name, struct schema **ret,
+    struct vial_error *err)
 {
     const struct tree_value *v = &t->values[components];
     struct buf text;
@@ -56,7 +56,8 @@ int schemas_init(struct schemas *schemas, struct vial_error *err)
             continue;
         }
         if (schemas->count == SCHEMAS_MAX || components == 0) {
-            r = vial__fail(err, VIAL_E_INVALID, "share/openapi.json has no room for %s", route->body);
+            r = vial__fail(
+                err, VIAL_E_INVALID, "share/openapi.json has no room for %s", route->body);
             break;
         }
         schemas->rows[schemas->count].name = route->body;

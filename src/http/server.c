@@ -18,8 +18,8 @@
 #include "http/problem.h"
 #include "http/router.h"
 #include "http/run.h"
-#include "http/sessions.h"
 #include "http/server_inside.h"
+#include "http/sessions.h"
 
 enum {
     TICK_US = 500 * 1000,
@@ -74,8 +74,7 @@ static int check_head(struct exchange *x, const char *version)
         return -1;
     }
     length = exchange_header(x, "Content-Length");
-    if (length != NULL &&
-        strtoull(length, NULL, 10) > x->server->options->body_bytes_max) {
+    if (length != NULL && strtoull(length, NULL, 10) > x->server->options->body_bytes_max) {
         answer_problem(x, PROBLEM_TOO_LARGE, "a body may have up to %llu bytes",
             (unsigned long long)x->server->options->body_bytes_max);
         return -1;
@@ -112,8 +111,9 @@ static int find_route(struct exchange *x)
         answer_header(x, "Allow", "%s", allow);
         answer_problem(x, PROBLEM_METHOD, "this path takes %s", allow);
     } else {
-        answer_problem(x, PROBLEM_NOT_FOUND, "there is nothing at this path; /v1/openapi.json has "
-                                             "all that there is");
+        answer_problem(x, PROBLEM_NOT_FOUND,
+            "there is nothing at this path; /v1/openapi.json has "
+            "all that there is");
     }
     return -1;
 }
@@ -131,8 +131,8 @@ static enum MHD_Result queue_answer(struct exchange *x)
         a->status = 200;
         return stream_queue(x);
     }
-    response = mhd->create_response_from_buffer(
-        a->bytes != NULL ? a->len : 0, a->bytes != NULL ? a->bytes : nothing, a->bytes != NULL ? free : leave_alone);
+    response = mhd->create_response_from_buffer(a->bytes != NULL ? a->len : 0,
+        a->bytes != NULL ? a->bytes : nothing, a->bytes != NULL ? free : leave_alone);
     if (response == NULL) {
         return MHD_NO;
     }
@@ -166,8 +166,8 @@ static int check_body(struct exchange *x)
         return -1;
     }
     buf_init(&report, SCHEMA_REPORT_BYTES_MAX);
-    r = body_check(x, x->route->body, x->body.len > 0 ? x->body.data : "", x->body.len, &report,
-        &err);
+    r = body_check(
+        x, x->route->body, x->body.len > 0 ? x->body.data : "", x->body.len, &report, &err);
     buf_release(&report);
     return r;
 }
@@ -181,11 +181,11 @@ int body_check(struct exchange *x, const char *schema, const char *json, size_t 
         return 0;
     }
     if (r < 0) {
-        answer_problem(x, err->code == VIAL_E_INVALID ? PROBLEM_BAD_JSON : PROBLEM_INTERNAL, "%s",
-            err->text);
+        answer_problem(
+            x, err->code == VIAL_E_INVALID ? PROBLEM_BAD_JSON : PROBLEM_INTERNAL, "%s", err->text);
     } else {
-        answer_problems(x, PROBLEM_INVALID, "the body is not what this takes; errors has each place",
-            report->data, report->len);
+        answer_problems(x, PROBLEM_INVALID,
+            "the body is not what this takes; errors has each place", report->data, report->len);
     }
     return -1;
 }
@@ -415,10 +415,8 @@ static void *on_uri(void *user, const char *uri, struct MHD_Connection *connecti
     return NULL;
 }
 
-const struct listen_handlers SERVER_HANDLERS = {.request = on_request,
-    .completed = on_completed,
-    .connection = on_connection,
-    .uri = on_uri};
+const struct listen_handlers SERVER_HANDLERS = {
+    .request = on_request, .completed = on_completed, .connection = on_connection, .uri = on_uri};
 
 /* ---- the loop ---- */
 
@@ -470,7 +468,8 @@ static int wait_ms(struct server *server)
     for (i = 0; i < server->listeners_count; i++) {
         MHD_UNSIGNED_LONG_LONG own = 0;
 
-        if (server->listeners[i].daemon != NULL && mhd->get_timeout(server->listeners[i].daemon, &own) == MHD_YES) {
+        if (server->listeners[i].daemon != NULL &&
+            mhd->get_timeout(server->listeners[i].daemon, &own) == MHD_YES) {
             server->listeners[i].is_ready |= own == 0;
             ms = own < ms ? own : ms;
         }
@@ -520,8 +519,7 @@ int server_watch(struct server *server, int fd, struct loop_source *source)
     return loop_watch(&server->loop, fd, EPOLLIN, source);
 }
 
-int server_record(
-    struct server *server, const struct audit_record *record, struct vial_error *err)
+int server_record(struct server *server, const struct audit_record *record, struct vial_error *err)
 {
     if (server->audit == NULL) {
         return VIAL_OK;

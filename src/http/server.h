@@ -97,8 +97,8 @@ void server_serve(struct server *server);
 /* No new runs; those that run may go on for the grace time, and are cancelled then. In the loop. */
 void server_stop(struct server *server);
 
-/* Other settings from now on. What only a start can change keeps its value; *ret_fixed, which may be
- * NULL, names the first such setting that differs, or is NULL. */
+/* Other settings from now on. What only a start can change keeps its value; *ret_fixed, which may
+ * be NULL, names the first such setting that differs, or is NULL. */
 void server_reload(
     struct server *server, const struct http_options *options, const char **ret_fixed);
 

@@ -17,7 +17,8 @@
 #include "http/sessions.h"
 
 enum {
-    SIDE_THREADS = 4, /* for the disk: SQLite writes one at a time anyway, the rest is for readers */
+    SIDE_THREADS =
+        4, /* for the disk: SQLite writes one at a time anyway, the rest is for readers */
     SIDE_QUEUE_MAX = 1024,
     SIDE_US = 60 * 1000 * 1000ULL, /* between two rounds of cleaning */
     DAY_US = 86400ULL * 1000000ULL,
@@ -26,7 +27,8 @@ enum {
 };
 
 static const char INTERRUPTED[] =
-    "{\"status\":\"cancelled\",\"cancel_reason\":\"server_ended\",\"error\":{\"name\":\"Cancelled\","
+    "{\"status\":\"cancelled\",\"cancel_reason\":\"server_ended\",\"error\":{\"name\":"
+    "\"Cancelled\","
     "\"message\":\"the server ended before the run did\"},\"stdout\":\"\",\"stderr\":\"\"}";
 
 static void restore_usage(const char *key, uint64_t then_us, uint64_t cpu_us, void *user)
@@ -57,8 +59,7 @@ static int open_stores(
     r = r < 0 ? r
               : run_store_recover(server->run_store, "cancelled", INTERRUPTED, strlen(INTERRUPTED),
                     id_now_us(), &interrupted, err);
-    r = r < 0 ? r
-              : run_store_usage(server->run_store, id_now_us(), restore_usage, server, err);
+    r = r < 0 ? r : run_store_usage(server->run_store, id_now_us(), restore_usage, server, err);
     if (r == VIAL_OK && start->secret_options != NULL) {
         r = secret_open(start->secret_options, &server->secrets, err);
     }
@@ -240,8 +241,8 @@ static void clean(struct job *job)
 
     (void)!key_flush(server->keys, NULL);
     for (i = 0; i < RETAIN_ROUNDS_MAX && removed > 0; i++) {
-        if (run_store_retain(
-                server->run_store, id_now_us(), c->runs_before, 0, &removed, NULL) < 0) {
+        if (run_store_retain(server->run_store, id_now_us(), c->runs_before, 0, &removed, NULL) <
+            0) {
             break;
         }
     }
@@ -292,8 +293,8 @@ void server_reload(
     struct audit_record record = {.kind = AUDIT_SERVER, .what = "reload"};
     struct queue_limits limits = {.running_max = o->workers,
         .waiting_max = options->queue_max,
-        .waiting_key_max =
-            options->queue_key_max < options->queue_max ? options->queue_key_max : options->queue_max,
+        .waiting_key_max = options->queue_key_max < options->queue_max ? options->queue_key_max
+                                                                       : options->queue_max,
         .memory_bytes_max = options->memory_bytes_max};
     const char *fixed = NULL;
     size_t i;

@@ -46,7 +46,8 @@ void session_call_tool(struct vial_engine *engine, const struct vial_call *call,
 {
     (void)user;
     if (evaluating == NULL) {
-        (void)!vial_call_fail(engine, call->id, "ToolError", "nobody answers this tool", NULL, NULL);
+        (void)!vial_call_fail(
+            engine, call->id, "ToolError", "nobody answers this tool", NULL, NULL);
         return;
     }
     run_call_tool(engine, call, evaluating);

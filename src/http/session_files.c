@@ -94,7 +94,8 @@ static void on_end(struct run *run, void *user)
         if (run->result != NULL) {
             vial_result_error(run->result, &error);
         }
-        answer_problem(x, PROBLEM_INVALID, "%s", error.message != NULL ? error.message : run->status);
+        answer_problem(
+            x, PROBLEM_INVALID, "%s", error.message != NULL ? error.message : run->status);
     } else if (strcmp(x->method, "GET") == 0 || strcmp(x->method, "HEAD") == 0) {
         (x->params[1] != NULL ? put_download : put_list)(x, run->result);
     } else {

@@ -438,8 +438,8 @@ static void finish_complete(struct loop_post *post)
         fail(w->x, &w->err);
     } else {
         buf_init(&out, strlen(w->text) + 64);
-        if (buf_add_text(&out, "{\"names\":", NULL) < 0 ||
-            buf_add_text(&out, w->text, NULL) < 0 || buf_add_text(&out, "}", NULL) < 0) {
+        if (buf_add_text(&out, "{\"names\":", NULL) < 0 || buf_add_text(&out, w->text, NULL) < 0 ||
+            buf_add_text(&out, "}", NULL) < 0) {
             answer_problem(w->x, PROBLEM_INTERNAL, "out of memory");
         } else {
             answer_json(w->x, 200, &out);

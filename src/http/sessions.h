@@ -1,5 +1,5 @@
-/* sessions.h - sessions that clients have: made, evaluated in, branched, ended. The table belongs to
- * the loop; what blocks is done in threads beside it. */
+/* sessions.h - sessions that clients have: made, evaluated in, branched, ended. The table belongs
+ * to the loop; what blocks is done in threads beside it. */
 #ifndef VIAL_HTTP_SESSIONS_H
 #define VIAL_HTTP_SESSIONS_H
 
