@@ -105,10 +105,15 @@ static int skip_comment(struct walk *w)
     return 1;
 }
 
+static int is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 static void skip_blank(struct walk *w)
 {
-    while (w->at < w->end && (strchr(" \t\r\n", *w->at) != NULL || skip_comment(w))) {
-        w->at += w->at < w->end && strchr(" \t\r\n", *w->at) != NULL;
+    while (w->at < w->end && (is_blank(*w->at) || skip_comment(w))) {
+        w->at += w->at < w->end && is_blank(*w->at);
     }
 }
 
@@ -154,69 +159,65 @@ static int take_parameters(struct walk *w, struct function *f)
     return -1;
 }
 
-/* The next function at the top of the text: 1, or 0 at the end. */
-static int next_function(struct walk *w, struct function *ret)
+/* The name and the parameters of a function, behind its word: 1 when it has both. */
+static int take_function(
+    struct walk *w, const char *comment, size_t comment_len, struct function *ret)
 {
+    *ret = (struct function){
+        .is_async = w->async_is_near, .comment = comment, .comment_len = comment_len};
+    w->async_is_near = 0;
+    skip_blank(w);
+    (void)take_word(w, ret->name, sizeof(ret->name));
+    w->comment = NULL;
+    if (ret->name[0] == '\0' || take_parameters(w, ret) < 0) {
+        return 0;
+    }
+    w->last = ')';
+    return 1;
+}
+
+/* A word at the present place: 1 when it began a function at the top. */
+static int step_word(struct walk *w, struct function *ret)
+{
+    const char *comment = w->comment;
+    size_t comment_len = w->comment_len;
     char word[COMPAT_NAME_BYTES_MAX + 1];
 
-    while (w->at < w->end) {
-        char c = *w->at;
-
-        if (strchr(" \t\r\n", c) != NULL) {
-            w->at++;
-            continue;
-        }
-        if (skip_comment(w)) {
-            continue;
-        }
-        if (is_word(c)) {
-            const char *comment = w->comment;
-            size_t comment_len = w->comment_len;
-
-            (void)take_word(w, word, sizeof(word));
-            w->last = strcmp(word, "return") == 0 || strcmp(word, "typeof") == 0 ? '(' : 'a';
-            if (w->depth == 0 && strcmp(word, "async") == 0) {
-                w->async_is_near = 1;
-                continue;
-            }
-            if (w->depth == 0 && strcmp(word, "function") == 0) {
-                *ret = (struct function){
-                    .is_async = w->async_is_near, .comment = comment, .comment_len = comment_len};
-                w->async_is_near = 0;
-                w->comment = NULL;
-                skip_blank(w);
-                (void)take_word(w, ret->name, sizeof(ret->name));
-                w->comment = NULL;
-                if (ret->name[0] != '\0' && take_parameters(w, ret) == 0) {
-                    w->last = ')';
-                    return 1;
-                }
-                continue;
-            }
-            w->async_is_near = 0;
-            if (strcmp(word, "export") != 0 && strcmp(word, "default") != 0) {
-                w->comment = NULL;
-            }
-            continue;
-        }
-        w->async_is_near = 0;
+    (void)take_word(w, word, sizeof(word));
+    w->last = strcmp(word, "return") == 0 || strcmp(word, "typeof") == 0 ? '(' : 'a';
+    if (w->depth == 0 && strcmp(word, "async") == 0) {
+        w->async_is_near = 1;
+        return 0;
+    }
+    if (w->depth == 0 && strcmp(word, "function") == 0) {
         w->comment = NULL;
-        if (c == '"' || c == '\'') {
-            skip_string(w);
-            w->last = 'a';
-            continue;
-        }
-        if (c == '`') {
-            w->at++;
-            skip_template(w);
-            w->last = 'a';
-            continue;
-        }
-        if (c == '/' && strchr("(,=:[!&|?{};+-*%<>~^", w->last) != NULL) {
-            skip_regexp(w);
-            w->last = 'a';
-            continue;
-        }
+        return take_function(w, comment, comment_len, ret);
+    }
+    w->async_is_near = 0;
+    if (strcmp(word, "export") != 0 && strcmp(word, "default") != 0) {
+        w->comment = NULL;
+    }
+    return 0;
+}
+
+/* Anything else than white space, comments and words. */
+static void step_sign(struct walk *w)
+{
+    char c = *w->at;
+
+    w->async_is_near = 0;
+    w->comment = NULL;
+    if (c == '"' || c == '\'') {
+        skip_string(w);
+        w->last = 'a';
+    } else if (c == '`') {
+        w->at++;
+        skip_template(w);
+        w->last = 'a';
+    } else if (c == '/' && strchr("(,=:[!&|?{};+-*%<>~^", w->last) != NULL) {
+        skip_regexp(w);
+        w->last = 'a';
+    } else {
         w->at++;
         w->last = c;
         w->depth += strchr("([{", c) != NULL;
@@ -227,6 +228,24 @@ static int next_function(struct walk *w, struct function *ret)
                 w->templates_count--;
                 skip_template(w);
             }
+        }
+    }
+}
+
+/* The next function at the top of the text: 1, or 0 at the end. */
+static int next_function(struct walk *w, struct function *ret)
+{
+    while (w->at < w->end) {
+        if (is_blank(*w->at)) {
+            w->at++;
+        } else if (skip_comment(w)) {
+            continue;
+        } else if (is_word(*w->at)) {
+            if (step_word(w, ret)) {
+                return 1;
+            }
+        } else {
+            step_sign(w);
         }
     }
     return 0;

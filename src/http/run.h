@@ -42,70 +42,70 @@ struct run_call {
 struct run {
     struct run *in_bucket, *older, *newer; /* of the table */
     struct run *live_next, *live_before;   /* of those that have not ended */
+    struct run *next_to_save;
     struct server *server;
-    uint32_t refs;
-    char id[ID_BYTES_MAX + 1];
-    char key[CALLER_ID_BYTES];
     struct client *client; /* NULL when it has ended */
     struct queue_item item;
     struct run_spec spec;
-    enum run_state state;
     uint64_t created_us, started_us, ended_us; /* since 1970 */
     uint64_t queued_us;                        /* of the clock */
     uint64_t reserved_us;                      /* of processor time, at the quota */
     struct exchange *waiter;                   /* who waits for the result, or NULL */
     struct stream *streams;
     struct events events;
-    int wants_events; /* output is worth an event */
-    int is_detached, has_room;
     struct run_call *calls;
     size_t calls_count;
-    char traceparent[TRACEPARENT_BYTES];
-    char agent[SPEC_AGENT_BYTES_MAX + 1];
-    char from[64];        /* where the client is */
     char *idempotency;    /* what the client called the request, or NULL */
+    char *whole_request;  /* then: its method, path and body */
     char *stored_request; /* what the store keeps of the request, or NULL */
-    size_t stored_request_len;
-    char *whole_request; /* then: its method, path and body */
-    size_t whole_request_len;
-    struct session *session;                     /* what it is an evaluation in; a reference */
-    void (*on_end)(struct run *run, void *user); /* for who made the run; may be NULL */
+    size_t whole_request_len, stored_request_len;
+    struct session *session; /* what it is an evaluation in; a reference */
+    /* For who made the run; may be NULL. Called in the loop when it has ended. */
+    void (*on_end)(struct run *run, void *user);
     void *on_end_user;
-    /* Called by the worker around the program, for who made the run; may be NULL. after is called
-     * in any case, also when before failed or the run never began. */
+    /* Called by the worker around the program; may be NULL. after is called in any case, also when
+     * before failed or the run never began. */
     int (*before)(struct run *run, struct vial_error *err);
     void (*after)(struct run *run);
     void *around_user;
-    int was_begun_around; /* before went well */
-    int is_quiet;         /* not in the table, not stored: a part of something else */
+    size_t body_bytes; /* of memory that the result takes beside its text */
+    size_t kept_bytes;
 
-    pthread_mutex_t lock;      /* of handle and cancel_reason */
+    pthread_mutex_t lock;      /* of handle, cancel_reason and is_evaluating */
     struct vial_run *handle;   /* while it can be cancelled */
     const char *cancel_reason; /* static; NULL: it was not */
-    int is_evaluating;         /* in its session */
-    int was_never_begun, was_tried_early;
-    size_t body_bytes; /* of memory that the result and the request take */
 
     /* The worker's until the end. */
     struct job job;
     struct loop_post done, tidy;
     struct env_entry *env;
     struct vial_tool *tools; /* what the request's tools are */
-    char environment[80];    /* name@version, or "" */
-    char tails[2][RUN_TAIL_BYTES];
     size_t tails_len[2];
     struct vial_result *result;
-    struct vial_error err;
-    int r;
     uint64_t cpu_us;
-
     char *json; /* what a client gets; owned */
     size_t json_len;
-    char status[24];
+    struct vial_error err;
+
+    uint32_t refs;
+    enum run_state state;
     enum problem problem; /* when r is negative */
-    size_t kept_bytes;
-    struct run *next_to_save;
+    int r;
+    int wants_events; /* output is worth an event */
+    int is_detached;
+    int is_quiet; /* not in the table, not stored: a part of something else */
+    int is_evaluating;
+    int was_begun_around; /* before went well */
+    int was_never_begun, was_tried_early;
     int is_to_save; /* waits to be stored */
+    char tails[2][RUN_TAIL_BYTES];
+    char id[ID_BYTES_MAX + 1];
+    char key[CALLER_ID_BYTES];
+    char traceparent[TRACEPARENT_BYTES];
+    char agent[SPEC_AGENT_BYTES_MAX + 1];
+    char from[64];        /* where the client is */
+    char environment[80]; /* name@version, or "" */
+    char status[24];
 };
 
 struct runs;

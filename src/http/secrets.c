@@ -87,7 +87,7 @@ void secrets_list(struct exchange *x)
 
 void secrets_put(struct exchange *x)
 {
-    struct secret_info info;
+    struct secret_info info = {.version = 0};
     struct vial_error err;
     struct json_writer w;
     struct buf out;

@@ -23,6 +23,7 @@
 
 enum {
     TICK_US = 500 * 1000,
+    LAST_US = 2 * 1000 * 1000,    /* for answers that are on their way when the server stops */
     DISCARD_BYTES_MAX = 64 << 20, /* of a body that is too large; then the connection is cut */
     ALLOW_BYTES = 64,
 };
@@ -499,7 +500,7 @@ static int is_over(const struct server *server)
         return 0;
     }
     for (c = server->connections; c != NULL; c = c->next) {
-        if (c->exchange != NULL && clock_now_us() < server->stop_at_us + TICK_US * 4) {
+        if (c->exchange != NULL && clock_now_us() < server->stop_at_us + LAST_US) {
             return 0; /* its answer is on the way */
         }
     }

@@ -20,7 +20,7 @@ enum {
     SIDE_THREADS =
         4, /* for the disk: SQLite writes one at a time anyway, the rest is for readers */
     SIDE_QUEUE_MAX = 1024,
-    SIDE_US = 60 * 1000 * 1000ULL, /* between two rounds of cleaning */
+    SIDE_US = 60000000, /* between two rounds of cleaning */
     DAY_US = 86400ULL * 1000000ULL,
     RETAIN_ROUNDS_MAX = 100,
     CELL_MARGIN = 8,

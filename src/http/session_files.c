@@ -16,7 +16,7 @@
 #include "http/server.h"
 #include "http/session.h"
 
-enum { LIST_BYTES_MAX = 16 << 20, FILE_BYTES_MAX = 64 << 20 };
+enum { LIST_BYTES_MAX = 16 << 20, LINE_BYTES_MAX = 1 << 30 }; /* bodies are bounded before */
 
 static void put_download(struct exchange *x, const struct vial_result *result)
 {
@@ -221,7 +221,7 @@ static char *line_of(const struct session *s, const char *name, const char *enco
     int r;
 
     (void)snprintf(path, sizeof(path), FILE_NAME_ROOT "/%s", name);
-    buf_init(&out, FILE_BYTES_MAX * 2);
+    buf_init(&out, LINE_BYTES_MAX);
     r = buf_add_text(&out, words[encoded != NULL ? 0 : 2], NULL);
     if (r == 0 && encoded != NULL) {
         r = buf_add_text(&out, "\"", NULL);
