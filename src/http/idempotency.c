@@ -141,12 +141,36 @@ void idempotency_ask(struct exchange *x, struct run *run, int is_stream)
     run_unref(run);
 }
 
+/* A request that was refused before anything was done, on its way to the store. */
+struct dropping {
+    struct job job;
+    struct server *server;
+    char key[CALLER_ID_BYTES];
+    char name[IDEMPOTENCY_NAME_BYTES_MAX + 1];
+};
+
+static void drop(struct job *job)
+{
+    struct dropping *d = (struct dropping *)job;
+
+    (void)!idempotency_drop(d->server->run_store, d->key, d->name, strlen(d->name), NULL);
+    free(d);
+}
+
 void idempotency_forget(struct run *run)
 {
-    if (run->idempotency != NULL) {
-        (void)!idempotency_drop(
-            run->server->run_store, run->key, run->idempotency, strlen(run->idempotency), NULL);
-        free(run->idempotency);
-        run->idempotency = NULL;
+    struct dropping *d = run->idempotency != NULL ? calloc(1, sizeof(*d)) : NULL;
+
+    if (d == NULL) {
+        return;
     }
+    d->server = run->server;
+    d->job.work = drop;
+    (void)snprintf(d->key, sizeof(d->key), "%s", run->key);
+    (void)snprintf(d->name, sizeof(d->name), "%s", run->idempotency);
+    if (jobs_add(run->server->side, &d->job) < 0) {
+        free(d); /* then it is forgotten after a day */
+    }
+    free(run->idempotency);
+    run->idempotency = NULL;
 }

@@ -100,6 +100,9 @@ int jobs_add(struct jobs *jobs, struct job *job)
 {
     int r = -1;
 
+    if (jobs == NULL) {
+        return -1;
+    }
     job->next = NULL;
     (void)pthread_mutex_lock(&jobs->lock);
     if (jobs->waiting < jobs->waiting_max) {

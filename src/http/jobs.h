@@ -23,7 +23,7 @@ VIAL_NODISCARD int jobs_new(
 /* Waits for all that were added. */
 void jobs_free(struct jobs *jobs);
 
-/* 0, or -1 when the queue is full; then nothing has happened. */
+/* 0, or -1 when the queue is full, or jobs is NULL; then nothing has happened. */
 int jobs_add(struct jobs *jobs, struct job *job);
 
 #endif

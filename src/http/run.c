@@ -358,7 +358,7 @@ void run_cancel(struct run *run, const char *reason)
         }
     }
     (void)pthread_mutex_unlock(&run->lock);
-    if (run->state == RUN_STATE_QUEUED && run->client != NULL) {
+    if (run->state == RUN_STATE_QUEUED && run->client != NULL && !run->was_never_begun) {
         was_waiting = run->item.state != QUEUE_RUNS;
     }
     if (was_waiting) {

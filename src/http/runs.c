@@ -150,6 +150,12 @@ static int check_spec(struct run *run, struct exchange *x, int is_stream)
             "tools that the client answers need \"stream\": true or \"detach\": true");
         return -1;
     }
+    if (run->idempotency != NULL && is_stream) {
+        answer_problem(x, PROBLEM_INVALID,
+            "a stream cannot be given again; Idempotency-Key is for "
+            "runs that are waited for or detached");
+        return -1;
+    }
     if (run->spec.callback_url == NULL) {
         return 0;
     }

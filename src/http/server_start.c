@@ -189,15 +189,17 @@ void server_free(struct server *server)
     if (server == NULL) {
         return;
     }
+    callbacks_free(server->callbacks);
+    jobs_free(server->workers);
+    jobs_free(server->side); /* what they do belongs to exchanges, which must be there so long */
+    server->workers = server->side = NULL;
     if (server->listeners_count > 0) {
+        server_step(server, 0); /* what they have posted */
         wake_all(server);
         server_step(server, 0);
         listen_close(server);
     }
-    callbacks_free(server->callbacks);
-    jobs_free(server->workers);
     compat_free(server->compat);
-    jobs_free(server->side);
     sessions_free(server->sessions);
     runs_free(server->runs);
     envs_free(server->envs);

@@ -230,6 +230,7 @@ def test_idempotency(server):
     assert again.body == first.body and again.headers["idempotent-replayed"] == "true"
     assert server.ask("POST", "/v1/runs", {"code": "2"}, Idempotency_Key="one").json["code"] == "idempotency_mismatch"
     assert server.ask("POST", "/v1/runs", body, Idempotency_Key="x" * 300).status == 422
+    assert server.ask("POST", "/v1/runs", {"code": "1", "stream": True}, Idempotency_Key="s").status == 422
     slow = {"code": "await new Promise(r => setTimeout(r, 800)); 3"}
     t = threading.Thread(target=server.ask, args=("POST", "/v1/runs", slow), kwargs={"Idempotency_Key": "two"})
     t.start()
