@@ -23,7 +23,7 @@ struct exchange;
 
 enum {
     EXCHANGE_PARAMS_MAX = 3,   /* of a path: /v1/runs/{id}/artifacts/{n}/{m} */
-    ANSWER_HEADERS_MAX = 6,    /* beside those that every answer has */
+    ANSWER_HEADERS_MAX = 8,    /* beside those that every answer has */
     ANSWER_HEADER_BYTES = 640, /* the policy of the page */
     TRACEPARENT_BYTES = 56,    /* version 00 of the W3C's has 55 */
     CALLER_ID_BYTES = 40,

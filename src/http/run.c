@@ -290,6 +290,11 @@ int run_submit(struct run *run, struct exchange *x)
     if (quota.verdict != QUOTA_YES && quota.verdict != QUOTA_CONCURRENT) {
         return refuse_quota(run, x, &quota); /* those that are too many at once wait */
     }
+    if (caller.id[0] != '\0' && quota.verdict == QUOTA_YES) {
+        answer_header(x, "RateLimit-Limit", "%llu", (unsigned long long)quota.limit);
+        answer_header(x, "RateLimit-Remaining", "%llu",
+            (unsigned long long)(quota.limit > quota.used ? quota.limit - quota.used - 1 : 0));
+    }
     run->item = (struct queue_item){.memory_bytes = memory_of(run), .user = run};
     run->queued_us = clock_now_us();
     answer = queue_add(&server->queue, &client->line, &run->item, run->queued_us, &out);

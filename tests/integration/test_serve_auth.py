@@ -102,6 +102,7 @@ def test_runs_a_minute(server):
     token = make_key(server.vial, server.data, "--scope", "run", "--quota", "runs_per_minute=3")
     answers = [server.ask("POST", "/v1/runs", {"code": "1"}, **bearer(token)) for _ in range(5)]
     assert [a.status for a in answers] == [200, 200, 200, 429, 429]
+    assert [a.headers["ratelimit-remaining"] for a in answers[:3]] == ["2", "1", "0"] and answers[0].headers["ratelimit-limit"] == "3"
     assert answers[3].json["code"] == "quota" and answers[3].json["retryable"] is True
     assert 1 <= int(answers[3].headers["retry-after"]) <= 61
 
