@@ -2,12 +2,29 @@
 #include "base/buf.h"
 
 #include <assert.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/error.h"
 
-enum { BUF_FIRST_ALLOC = 512 };
+enum {
+    BUF_FIRST_ALLOC = 512,
+    BUF_LARGE = 4 << 20, /* from here on a few huge pages are cheaper than a thousand small ones */
+    BUF_PAGE = 4096,
+};
+
+void buf_will_fill(void *bytes, size_t len)
+{
+    uintptr_t start = ((uintptr_t)bytes + BUF_PAGE - 1) & ~(uintptr_t)(BUF_PAGE - 1);
+    uintptr_t end = ((uintptr_t)bytes + len) & ~(uintptr_t)(BUF_PAGE - 1);
+
+    if (len >= BUF_LARGE) {
+        (void)madvise(
+            (void *)start, end - start, MADV_HUGEPAGE); /* a wish: without, it is slower */
+    }
+}
 
 void buf_init(struct buf *b, size_t max)
 {
@@ -57,6 +74,7 @@ int buf_reserve(struct buf *b, size_t n, struct vial_error *err)
     if (grown == NULL) {
         return vial__fail(err, VIAL_E_NOMEM, "no memory for a buffer of %zu bytes", capacity);
     }
+    buf_will_fill(grown, capacity);
     b->data = grown;
     b->capacity = capacity;
     b->data[b->len] = '\0';

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -124,8 +125,11 @@ static char *cell_receive_start(struct files_in *in, size_t *ret_len)
         cell_die();
     }
     payload = malloc((size_t)header.len + 1);
-    if (payload == NULL ||
-        fd_read_up_to(CELL_CONTROL_FD, payload, header.len) != (ssize_t)header.len) {
+    if (payload == NULL) {
+        cell_die();
+    }
+    buf_will_fill(payload, header.len);
+    if (fd_read_up_to(CELL_CONTROL_FD, payload, header.len) != (ssize_t)header.len) {
         cell_die();
     }
     *ret_len = header.len;
@@ -274,7 +278,8 @@ static void cell_prepare(const struct cell_spec *spec, struct files_in *in)
 {
     int hurry = spec->hurry != 0;
 
-    slim_cell(hurry, spec->modules != 0);
+    slim_cell(
+        hurry, (struct slim_likely){.longer = spec->longer != 0, .modules = spec->modules != 0});
     cell_reseed();
     if (!hurry) {
         GUEST.touch();
@@ -329,6 +334,59 @@ static _Noreturn void cell_guest(const struct cell_spec *spec)
     cell_finish(&result);
 }
 
+/* ---- the rehearsal ---- */
+
+/* The message by which a host starts a small run. */
+static int rehearse_send(int sock)
+{
+    static const char name[] = "main", source[] = "1+1";
+    struct frame_header header = {.type = FRAME_START};
+    struct buf fields;
+    int r;
+
+    buf_init(&fields, FRAME_SMALL_BYTES_MAX);
+    r = field_add(&fields, FIELD_NAME, name, sizeof(name) - 1, NULL);
+    r = r < 0 ? r : field_add_u32(&fields, FIELD_FILES_MAX, 1024, NULL);
+    r = r < 0 ? r : field_add(&fields, FIELD_SOURCE, source, sizeof(source) - 1, NULL);
+    header.len = (uint32_t)fields.len;
+    if (r == 0) {
+        r = fd_write_all(sock, &header, sizeof(header));
+        r = r < 0 ? r : fd_write_all(sock, fields.data, fields.len);
+    }
+    buf_release(&fields);
+    return r;
+}
+
+void cell_rehearse(void)
+{
+    const struct cell_spec spec = {.hurry = 1};
+    struct memfs_limits limits = LIMITS_FIRST;
+    static struct files_in in;
+    static struct buf result;
+    const char *payload;
+    size_t len = 0;
+    int sv[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv) < 0 || rehearse_send(sv[1]) < 0 ||
+        dup2(sv[0], CELL_CONTROL_FD) < 0) {
+        _exit(1);
+    }
+    cell_prepare(&spec, &in);
+    calls_send(FRAME_READY, NULL, 0);
+    payload = cell_receive_start(&in, &len);
+    if (start_parse(payload, len, &cell_files, &cell_start, &limits) < 0) {
+        cell_die();
+    }
+    buf_init(&result, CELL_RESULT_BYTES_MAX);
+    cell_settle_files(&in, &limits, &result);
+    artifacts_begin();
+    if (permissions_begin(&cell_start, &cell_files) < 0) {
+        cell_die();
+    }
+    GUEST.rehearse();
+    cell_send_result(&result);
+}
+
 /* ---- members of families ---- */
 
 static struct files_in member_files;
@@ -377,7 +435,7 @@ static void member_go(uint32_t len)
     }
     cell_reseed();
     if (warm != 0) {
-        slim_cell(warm > 1, 0);
+        slim_member(warm > 1);
         if (warm == 1) {
             GUEST.touch();
         }

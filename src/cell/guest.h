@@ -86,6 +86,9 @@ struct guest_ops {
     /* Goes it in the guest's context: for copies that will never have a run. */
     void (*rehearse)(void);
 
+    /* The same for a program as long as most are. */
+    void (*rehearse_longer)(void);
+
     /* The same for a program with modules. */
     void (*rehearse_modules)(void);
 

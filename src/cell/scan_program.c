@@ -10,15 +10,20 @@
 #include "wire/field.h"
 #include "wire/frame.h"
 
-enum { NAME_BYTES_MAX = 200 }; /* of a source, shown with its findings */
+enum {
+    NAME_BYTES_MAX = 200, /* of a source, shown with its findings */
+    PLACES_MAX = 64,      /* a source with more words of rules is read as a whole */
+};
 
 static const char RULES_NAME[] = "vial"; /* what faults of our own rules would be reported with */
 
-/* Something that both languages can read, long enough for what most programs need. */
-#define REHEARSAL_LINE "f(a.b[1], {'k': [x + 1, 'text', g(y)]}, h('while'))\n"
-#define REHEARSAL_LINES REHEARSAL_LINE REHEARSAL_LINE REHEARSAL_LINE REHEARSAL_LINE
+/* Something that both languages can read, with a word that rules are about in most of its
+ * statements: what is read of it is as much as of most programs that have such a word. */
+#define REHEARSAL_LINE "f(a.b[1], {'k': [x + 1, 'text', g(y)]}, h('name'));\n"
+#define REHEARSAL_WORD "x = eval(a.b[1], {'k': [x + 1, 'text', (g)(y)]}, h('name'));\n"
 #define SCAN_REHEARSAL                                                                             \
-    REHEARSAL_LINES REHEARSAL_LINES REHEARSAL_LINES REHEARSAL_LINES REHEARSAL_LINES REHEARSAL_LINES
+    REHEARSAL_LINE REHEARSAL_WORD REHEARSAL_WORD REHEARSAL_WORD REHEARSAL_LINE REHEARSAL_WORD      \
+        REHEARSAL_WORD REHEARSAL_WORD REHEARSAL_LINE
 
 static struct scanner *scanner; /* NULL: not compiled yet */
 static struct findings findings;
@@ -129,23 +134,33 @@ static void scan_one(const struct guest_start *start, const struct guest_module 
         .may_import = is_restricted(start) ? may_import : NULL};
     size_t before = findings.count;
     uintptr_t user = (uintptr_t)start;
+    uint32_t places[PLACES_MAX];
+    struct excerpt excerpt;
+    int count = scanner_places(
+        scanner, source->source, source->source_len, s.may_import != NULL, places, PLACES_MAX);
+    int has_excerpt = count > 0 && SCAN.excerpt(source->source, source->source_len, places,
+                                       (size_t)count, &excerpt) == 0;
 
-    if (!scanner_is_needed(scanner, source->source, source->source_len, s.may_import != NULL)) {
+    if (count == 0) {
         return;
     }
     memcpy(&s.user, &user, sizeof(s.user)); /* may_import only reads it */
-    if (SCAN.read(source, language, &t, &err) < 0) {
+    if (SCAN.read(source, language, has_excerpt ? &excerpt : NULL, &t, &err) < 0) {
         findings_incomplete(&findings, source->name, source->name_len, err.text);
         return;
     }
     s.text = t.text;
     s.len = t.len;
     s.language = t.language;
+    if (has_excerpt && t.text == source->source) {
+        s.pieces = excerpt.ranges;
+        s.pieces_count = excerpt.count;
+    }
     scanner_scan(scanner, ts_tree_root_node(t.tree), &s, &findings);
     for (size_t i = before; SCAN.map_back != NULL && i < findings.count; i++) {
         SCAN.map_back(&findings.items[i].line, &findings.items[i].column);
     }
-    if (is_program && SCAN.keep != NULL) {
+    if (is_program && SCAN.keep != NULL && !t.is_excerpt) {
         SCAN.keep(&t);
     } else {
         ts_tree_delete(t.tree);
@@ -261,6 +276,9 @@ void scan_touch(void)
     }
     scan_one(&start, &source, VIAL_LANGUAGE_AUTO, 0);
     findings.count = 0;
+    if (SCAN.touch != NULL) {
+        SCAN.touch();
+    }
 }
 
 void scan_done(void)

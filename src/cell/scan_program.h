@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "cell/guest.h"
+#include "code/excerpt.h"
 #include "code/scanner.h"
 
 /* A source as its language reads it. */
@@ -16,6 +17,7 @@ struct scan_tree {
     const char *text; /* what it is a tree of; valid until the next read */
     size_t len;
     uint32_t language; /* enum scanner_language */
+    int is_excerpt;    /* of the text only the excerpt was read */
 };
 
 /* What a language must offer to be scanned. */
@@ -23,9 +25,14 @@ struct scan_ops {
     const TSLanguage *(*grammar)(void);
     uint32_t languages; /* that it reads: enum scanner_language */
 
-    /* Reads a source; language is an enum vial_language. VIAL_E_INVALID: it is too much. */
-    int (*read)(const struct guest_module *source, uint32_t language, struct scan_tree *ret,
-        struct vial_error *err);
+    /* Finds the statements that have these places in them: code/excerpt.h. */
+    int (*excerpt)(const char *text, size_t len, const uint32_t *places, size_t places_count,
+        struct excerpt *ret);
+
+    /* Reads a source, or as much of it as is in the excerpt, unless there is none or that has
+     * errors; language is an enum vial_language. VIAL_E_INVALID: it is too much. */
+    int (*read)(const struct guest_module *source, uint32_t language, const struct excerpt *excerpt,
+        struct scan_tree *ret, struct vial_error *err);
 
     /* Moves a finding in that text to where it is in the source; may be NULL. */
     void (*map_back)(uint32_t *line, uint32_t *column);
@@ -33,6 +40,10 @@ struct scan_ops {
     /* Takes the tree over, for the evaluation to use; may be NULL. */
     void (*keep)(const struct scan_tree *tree);
     void (*forget)(void); /* the evaluation is over; may be NULL */
+
+    /* In a cell, before its program comes: what else it needs where there are rules; may be NULL.
+     */
+    void (*touch)(void);
 };
 
 /* Each language program defines the one it has, and has its rules, made of share/rules. */

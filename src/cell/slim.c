@@ -7,10 +7,8 @@
  * code for an attacker to borrow from.
  * - The engine's code and the fullest parts of its heap move onto huge pages: a copy of the process
  * copies one entry instead of 512, and code is found with far fewer walks through page tables.
- * - fork copies the page table of a mapping only when the mapping has a page of its own. One byte
- * of each much used library is written back to itself, and from then on cells find its code mapped.
- * - A trial copy goes the whole way of a run and then looks which pages it wrote to. Cells ask for
- * copies of just these in a few calls instead of 150 faults. */
+ * - A trial copy goes the whole way of a cell and then looks which pages it wrote to. Cells are
+ * born with copies of just these (pin.h), or ask for them in a few calls instead of 150 faults. */
 #include "cell/slim.h"
 
 #include <errno.h>
@@ -27,15 +25,17 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "cell/cell.h"
+#include "cell/pin.h"
 #include "jail/fork.h"
 
 enum {
     PAGE = 4096,
-    RANGES_MAX = 512,              /* a call each in every cell; more would cost what they save */
+    RANGES_MAX = PIN_RANGES_MAX,   /* a call each in a cell; more would cost what they save */
     GAP_PAGES_MAX = 0,             /* copying a page costs 2 us, another call half of one */
     MAPS_BYTES_MAX = 512 * 1024,   /* /proc/self/smaps of some hundred mappings */
     MAPPING_BYTES_MAX = 256 << 20, /* larger ones are reservations with a few pages in them */
-    HOT_KIB = 48,                  /* a library with less in use is not worth a page of its own */
+    HOT_KIB = 48,                  /* a library with less in use is not worth the copy */
     HUGE = 2 << 20,                /* a huge page of this processor */
     CODE_BYTES_MAX = 64 << 20,     /* of code to copy; the engine has 28 MB */
     FULL_PAGES_MIN = 96,           /* of 512: emptier parts of the heap stay on small pages */
@@ -59,9 +59,12 @@ struct pages {
     unsigned count;
 };
 
-static struct pages by_run;     /* written to by every run */
+static struct pages by_run;     /* written to by every cell and its run */
+static struct pages by_longer;  /* written to by a run of a longer program, with those of above */
 static struct pages by_touch;   /* written to by the warm-up before it */
 static struct pages by_modules; /* written to by a run with modules */
+static struct pages collapsed;  /* heap that is on huge pages now */
+static int is_pinned;           /* cells are born with their own by_run */
 
 /* ---- libraries that are not needed ---- */
 
@@ -131,17 +134,16 @@ struct mapping {
     uint64_t used_kib;
 };
 
-/* Calls back for every mapping with what of it is in use. */
-static void each_mapping(void (*fn)(const struct mapping *m, void *user), void *user)
+/* Calls back for every mapping with what of it is in use; text has room for MAPS_BYTES_MAX. */
+static void each_mapping_in(char *text, void (*fn)(const struct mapping *m, void *user), void *user)
 {
-    char *text = malloc(MAPS_BYTES_MAX);
     struct mapping m = {0};
+    uintptr_t start, end;
     char *line, *next;
     char flags[5];
     unsigned long inode;
 
-    if (text == NULL || fd_get_text(AT_FDCWD, "/proc/self/smaps", text, MAPS_BYTES_MAX) < 0) {
-        free(text);
+    if (fd_get_text(AT_FDCWD, "/proc/self/smaps", text, MAPS_BYTES_MAX) < 0) {
         return;
     }
     for (line = text; line != NULL && *line != '\0'; line = next) {
@@ -149,8 +151,10 @@ static void each_mapping(void (*fn)(const struct mapping *m, void *user), void *
         if (next != NULL) {
             *next++ = '\0';
         }
-        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*s %*s %lu", &m.start, &m.end, flags,
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*s %*s %lu", &start, &end, flags,
                 &inode) == 4) {
+            m.start = start;
+            m.end = end;
             m.prot = (flags[0] == 'r' ? PROT_READ : 0) | (flags[1] == 'w' ? PROT_WRITE : 0) |
                      (flags[2] == 'x' ? PROT_EXEC : 0);
             m.of_file = inode != 0;
@@ -158,22 +162,27 @@ static void each_mapping(void (*fn)(const struct mapping *m, void *user), void *
             fn(&m, user);
         }
     }
-    free(text);
 }
 
-/* ---- code and constants of libraries ---- */
-
-static void share_one(const struct mapping *m, void *user)
+static void each_mapping(void (*fn)(const struct mapping *m, void *user), void *user)
 {
-    volatile char *p = (volatile char *)(m->end - PAGE);
+    char *text = malloc(MAPS_BYTES_MAX);
 
-    (void)user;
-    if (!m->of_file || m->used_kib < HOT_KIB || (m->prot & (PROT_WRITE | PROT_READ)) != PROT_READ) {
-        return;
+    if (text != NULL) {
+        each_mapping_in(text, fn, user);
+        free(text);
     }
-    if (mprotect((void *)m->start, m->end - m->start, m->prot | PROT_WRITE) == 0) {
-        *p = *p; /* the mapping now has a page of its own */
-        (void)mprotect((void *)m->start, m->end - m->start, m->prot);
+}
+
+static void add_page(struct pages *s, uintptr_t page)
+{
+    struct range *last = s->count > 0 ? &s->items[s->count - 1] : NULL;
+
+    if (last != NULL && page >= last->start &&
+        page - (last->start + last->len) <= GAP_PAGES_MAX * (size_t)PAGE) {
+        last->len = page + PAGE - last->start;
+    } else if (s->count < RANGES_MAX) {
+        s->items[s->count++] = (struct range){.start = page, .len = PAGE};
     }
 }
 
@@ -238,9 +247,9 @@ static void collapse_one(const struct mapping *m, void *user)
         return;
     }
     for (; chunk + HUGE <= m->end; chunk += HUGE) {
-        if (count_present(*pagemap_fd, chunk) >= FULL_PAGES_MIN) {
-            (void)madvise(
-                (void *)chunk, HUGE, MADV_COLLAPSE); /* missing before Linux 6.1: no harm */
+        if (count_present(*pagemap_fd, chunk) >= FULL_PAGES_MIN && collapsed.count < RANGES_MAX &&
+            madvise((void *)chunk, HUGE, MADV_COLLAPSE) == 0) { /* missing before Linux 6.1 */
+            collapsed.items[collapsed.count++] = (struct range){.start = chunk, .len = HUGE};
         }
     }
 }
@@ -250,58 +259,68 @@ static void collapse_one(const struct mapping *m, void *user)
 struct scan {
     int pagemap_fd;
     struct pages pages;
+    uint64_t entries[4096];
+    char text[MAPS_BYTES_MAX];
 };
 
-static void add_page(struct pages *s, uintptr_t page)
+/* In the trial copy: pages that are present, of our own, and nobody else's. Such are the variables
+ * of libraries, too, in mappings of files. Its notes are none. */
+static void scan_pages(struct scan *s, uintptr_t page, size_t count)
 {
-    struct range *last = s->count > 0 ? &s->items[s->count - 1] : NULL;
+    size_t i;
 
-    if (last != NULL && page >= last->start &&
-        page - (last->start + last->len) <= GAP_PAGES_MAX * (size_t)PAGE) {
-        last->len = page + PAGE - last->start;
-    } else if (s->count < RANGES_MAX) {
-        s->items[s->count++] = (struct range){.start = page, .len = PAGE};
+    for (i = 0; i < count; i++, page += PAGE) {
+        if ((s->entries[i] & PRESENT) != 0 && (s->entries[i] & OF_FILE) == 0 &&
+            (s->entries[i] & EXCLUSIVE) != 0 && page - (uintptr_t)s >= sizeof(*s)) {
+            add_page(&s->pages, page);
+        }
     }
 }
 
-/* In the trial copy: pages that are present, of our own, and nobody else's. */
 static void scan_one(const struct mapping *m, void *user)
 {
-    static uint64_t entries[4096];
     struct scan *s = user;
     uintptr_t page = m->start;
-    size_t n, i;
+    size_t n;
     ssize_t got;
 
-    if (m->of_file || (m->prot & PROT_WRITE) == 0 || m->end - m->start > MAPPING_BYTES_MAX ||
-        m->used_kib == 0) {
+    if ((m->prot & PROT_WRITE) == 0 || m->end - m->start > MAPPING_BYTES_MAX || m->used_kib == 0) {
         return;
     }
     while (page < m->end) {
-        n = (m->end - page) / PAGE;
-        n = n < sizeof(entries) / sizeof(entries[0]) ? n : sizeof(entries) / sizeof(entries[0]);
-        got = pread(s->pagemap_fd, entries, n * sizeof(entries[0]),
-            (off_t)(page / PAGE * sizeof(entries[0])));
+        n = (m->end - page) / PAGE * sizeof(s->entries[0]);
+        got = pread(s->pagemap_fd, s->entries, n < sizeof(s->entries) ? n : sizeof(s->entries),
+            (off_t)(page / PAGE * sizeof(s->entries[0])));
         if (got <= 0) {
             return;
         }
-        for (i = 0; i < (size_t)got / sizeof(entries[0]); i++) {
-            if ((entries[i] & PRESENT) != 0 && (entries[i] & OF_FILE) == 0 &&
-                (entries[i] & EXCLUSIVE) != 0) {
-                add_page(&s->pages, page + i * PAGE);
-            }
-        }
-        page += (size_t)got / sizeof(entries[0]) * PAGE;
+        scan_pages(s, page, (size_t)got / sizeof(s->entries[0]));
+        page += (size_t)got / sizeof(s->entries[0]) * PAGE;
     }
+}
+
+static _Noreturn void try_way(void (*way)(void), int out_fd)
+{
+    /* Not the heap's: the way would find it changed. */
+    struct scan *s =
+        mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (s == MAP_FAILED) {
+        _exit(1);
+    }
+    way();
+    s->pagemap_fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    if (s->pagemap_fd >= 0) {
+        each_mapping_in(s->text, scan_one, s);
+    }
+    _exit(fd_write_all(out_fd, &s->pages, sizeof(s->pages)) < 0);
 }
 
 /* Which pages does this way write to? A copy of this process goes it and tells. */
 static void try_out(void (*way)(void), struct pages *ret)
 {
-    static struct scan s;
     int pipe_fds[2];
     int pidfd = -1;
-    ssize_t got;
     pid_t pid;
 
     if (pipe2(pipe_fds, O_CLOEXEC) < 0) {
@@ -309,20 +328,54 @@ static void try_out(void (*way)(void), struct pages *ret)
     }
     pid = fork_clone(0, &pidfd);
     if (pid == 0) {
-        way();
-        s.pagemap_fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-        if (s.pagemap_fd >= 0) {
-            each_mapping(scan_one, &s);
-        }
-        (void)fd_write_all(pipe_fds[1], s.pages.items, s.pages.count * sizeof(s.pages.items[0]));
-        _exit(0);
+        try_way(way, pipe_fds[1]);
     }
     (void)close(pipe_fds[1]);
-    got = fd_read_up_to(pipe_fds[0], ret->items, sizeof(ret->items));
-    ret->count = got > 0 ? (unsigned)((size_t)got / sizeof(ret->items[0])) : 0;
+    if (fd_read_up_to(pipe_fds[0], ret, sizeof(*ret)) != (ssize_t)sizeof(*ret)) {
+        ret->count = 0;
+    }
     (void)close(pipe_fds[0]);
     fd_closep(&pidfd);
     while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+}
+
+/* ---- pages that cells are born with ---- */
+
+/* Takes a page out of a huge one: fork would have to copy all of that. Nothing of ours is on it. */
+static void make_small(uintptr_t page)
+{
+    static char kept[PAGE];
+    unsigned i;
+
+    for (i = 0; i < collapsed.count && page - collapsed.items[i].start >= HUGE; i++) {
+    }
+    if (i < collapsed.count) {
+        memcpy(kept, (const void *)page, PAGE);
+        if (madvise((void *)page, PAGE, MADV_DONTNEED) == 0) {
+            memcpy((void *)page, kept, PAGE);
+        }
+    }
+}
+
+static void pin(const struct pages *pages)
+{
+    static struct iovec v[RANGES_MAX];
+    int pin_fd = pin_open();
+    uintptr_t page;
+    unsigned i;
+
+    for (i = 0; pin_fd >= 0 && i < pages->count; i++) {
+        v[i] = (struct iovec){
+            .iov_base = (void *)pages->items[i].start, .iov_len = pages->items[i].len};
+        for (page = pages->items[i].start; page < pages->items[i].start + pages->items[i].len;
+             page += PAGE) {
+            make_small(page);
+        }
+    }
+    is_pinned = pin_fd >= 0 && pages->count > 0 && pin_ranges(pin_fd, v, pages->count) == 0;
+    if (!is_pinned) {
+        fd_closep(&pin_fd);
     }
 }
 
@@ -337,14 +390,15 @@ void slim_template(const struct guest_ops *ops)
     unmap_unused(ops->unused_libraries);
     ops->touch(); /* finds the code that runs use */
     each_mapping(enlarge_one, NULL);
-    each_mapping(share_one, NULL);
     if (pagemap_fd >= 0) {
         each_mapping(collapse_one, &pagemap_fd);
         (void)close(pagemap_fd);
     }
-    try_out(ops->rehearse, &by_run);
-    try_out(ops->touch, &by_touch);
+    try_out(ops->rehearse_longer, &by_longer);
     try_out(ops->rehearse_modules, &by_modules);
+    try_out(ops->touch, &by_touch);
+    try_out(cell_rehearse, &by_run);
+    pin(&by_run);
 }
 
 static void populate(const struct pages *pages)
@@ -356,13 +410,25 @@ static void populate(const struct pages *pages)
     }
 }
 
-void slim_cell(int hurry, int modules)
+void slim_member(int hurry)
 {
     populate(&by_run);
     if (!hurry) {
         populate(&by_touch);
     }
-    if (!hurry && modules) {
+}
+
+void slim_cell(int hurry, struct slim_likely likely)
+{
+    if (likely.longer) {
+        populate(&by_longer);
+    } else if (!is_pinned) {
+        populate(&by_run);
+    }
+    if (!hurry) {
+        populate(&by_touch);
+    }
+    if (!hurry && likely.modules) {
         populate(&by_modules);
     }
 }

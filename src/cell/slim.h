@@ -14,8 +14,18 @@
  * thrown away do it. */
 void slim_template(const struct guest_ops *ops);
 
-/* Cell, first thing: gets its own copy of the pages that every run writes to, at once; not in a
- * hurry: also of those that the warm-up writes to, and if wanted of those that modules do. */
-void slim_cell(int hurry, int modules);
+/* What is likely to come. */
+struct slim_likely {
+    int longer;  /* programs as long as most are, else short ones */
+    int modules; /* programs with modules */
+};
+
+/* Cell, first thing: gets its own copy of the pages that every run writes to, at once, unless it
+ * was born with them; not in a hurry: also of those that the warm-up writes to, and if wanted of
+ * those that modules do. */
+void slim_cell(int hurry, struct slim_likely likely);
+
+/* The same for a branch, which is a copy of a cell and was born with nothing of its own. */
+void slim_member(int hurry);
 
 #endif

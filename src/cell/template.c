@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -216,6 +217,7 @@ int main(int argc, char **argv)
     struct namespace_names before;
     struct control_failed note = {.sys = 0};
     struct control_message m;
+    struct stat st;
     const char *why = "starting the engine";
     int pidfd = -1;
     const struct guest_warmth warmth = {.jit = argc < 2 || strcmp(argv[1], "--no-jit") != 0,
@@ -232,6 +234,9 @@ int main(int argc, char **argv)
         return 2;
     }
     forget_path();
+    if (fstat(FORK_STANDINS_FD, &st) == 0 && S_ISDIR(st.st_mode)) {
+        (void)close(FORK_STANDINS_FD); /* the linker has done with it */
+    }
     (void)fcntl(FORK_CONTROL_FD, F_SETFD, FD_CLOEXEC);
     (void)fcntl(FORK_HOST_FD, F_SETFD, FD_CLOEXEC);
     if (fork_prepare() < 0) {

@@ -80,6 +80,9 @@ uint64_t bench_program(const char *path, char *const argv[]);
 int bench_python(struct bench *b);
 int bench_data(struct bench *b);
 
+/* What a process has of its own on huge pages, also where small pages were taken out of them. */
+uint64_t bench_proc_huge_bytes(int pid);
+
 /* How many lines /proc/PID/FILE has; 0 when it cannot be read. */
 unsigned bench_proc_lines(int pid, const char *file);
 

@@ -16,7 +16,13 @@
 #include "cli/bench.h"
 #include "cli/cli.h"
 
-enum { COLD_RUNS = 15, PROC_TEXT_MAX = 16384, MAPS_TEXT_MAX = 65536 };
+enum {
+    COLD_RUNS = 15,
+    PROC_TEXT_MAX = 16384,
+    MAPS_TEXT_MAX = 65536,
+    HUGE_MAP_MAX =
+        256 << 20, /* larger mappings are reservations; a page of them is looked at each */
+};
 
 extern char **environ;
 
@@ -33,6 +39,65 @@ uint64_t bench_proc_bytes(int pid, const char *file, const char *key)
     }
     line = strstr(text, key);
     return line != NULL && sscanf(line + strlen(key), " %" SCNu64, &kib) == 1 ? kib * 1024 : 0;
+}
+
+/* How many pages of a mapping are our own and parts of huge ones; -1 when we may not know. */
+static long thp_pages(int map_fd, int flags_fd, uint64_t first, uint64_t count)
+{
+    static const uint64_t present = 1ULL << 63, of_file = 1ULL << 61, frame = (1ULL << 55) - 1,
+                          huge = 1ULL << 22; /* of /proc/kpageflags */
+    uint64_t entry, flags, i;
+    long found = 0;
+
+    for (i = 0; i < count; i++) {
+        if (pread(map_fd, &entry, sizeof(entry), (off_t)((first + i) * sizeof(entry))) !=
+            (ssize_t)sizeof(entry)) {
+            return found; /* behind the end: the kernel's own page that every process has */
+        }
+        if ((entry & present) != 0 && (entry & of_file) == 0) {
+            if ((entry & frame) == 0 ||
+                pread(flags_fd, &flags, sizeof(flags), (off_t)((entry & frame) * sizeof(flags))) !=
+                    (ssize_t)sizeof(flags)) {
+                return -1;
+            }
+            found += (flags & huge) != 0 ? 1 : 0;
+        }
+    }
+    return found;
+}
+
+uint64_t bench_proc_huge_bytes(int pid)
+{
+    static char text[MAPS_TEXT_MAX];
+    uint64_t start, end, bytes = 0;
+    int map_fd, flags_fd;
+    const char *line;
+    char path[64];
+    long n = -1;
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+    if (pid <= 0 || fd_get_text(AT_FDCWD, path, text, sizeof(text)) < 0) {
+        return 0;
+    }
+    (void)snprintf(path, sizeof(path), "/proc/%d/pagemap", pid);
+    map_fd = open(path, O_RDONLY | O_CLOEXEC);
+    flags_fd = open("/proc/kpageflags", O_RDONLY | O_CLOEXEC);
+    for (line = text; map_fd >= 0 && flags_fd >= 0 && *line != '\0'; line++) {
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) == 2 && end - start < HUGE_MAP_MAX) {
+            n = thp_pages(map_fd, flags_fd, start / 4096, (end - start) / 4096);
+            if (n < 0) {
+                break;
+            }
+            bytes += (uint64_t)n * 4096;
+        }
+        line = strchr(line, '\n');
+        if (line == NULL) {
+            break;
+        }
+    }
+    fd_closep(&map_fd);
+    fd_closep(&flags_fd);
+    return n < 0 ? bench_proc_bytes(pid, "smaps_rollup", "AnonHugePages:") : bytes;
 }
 
 unsigned bench_proc_lines(int pid, const char *file)

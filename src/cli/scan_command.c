@@ -198,8 +198,9 @@ static int scan_all(struct scan *s)
     for (size_t i = 0; i < s->files_count && code == 0; i++) {
         code = scan_one(s, s->files[i]);
     }
-    if (s->json && code == 0) {
-        (void)printf("]\n");
+    /* What there was up to a file that cannot be scanned is a whole document, too. */
+    if (s->json) {
+        (void)printf("%s]\n", s->printed == 0 ? "[" : "");
     }
     if (code == 0 && fflush(stdout) != 0) {
         code = cli_fail(EXIT_OUR_FAILURE, "cannot write to stdout: %s", strerrordesc_np(errno));

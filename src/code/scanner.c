@@ -200,6 +200,10 @@ static int compile(struct scanner *s, struct rule_file *file, const char *text, 
             "%s, line 1: there may be up to %d rules in %d files", file->name, SCANNER_RULES_MAX,
             SCANNER_FILES_MAX);
     }
+    r = rules_check_conditions(file, query->data, query->len, err);
+    if (r < 0) {
+        return r;
+    }
     file->query = ts_query_new(
         s->language, query->len > 0 ? query->data : "", (uint32_t)query->len, &at, &kind);
     if (file->query == NULL) {
@@ -246,9 +250,10 @@ int scanner_add(
     return words_make(s, err);
 }
 
-int scanner_is_needed(const struct scanner *s, const char *text, size_t len, int has_imports)
+int scanner_places(const struct scanner *s, const char *text, size_t len, int has_imports,
+    uint32_t *places, int max)
 {
-    return words_are_in(s->words, text, len, has_imports);
+    return words_places(s->words, text, len, has_imports, places, max);
 }
 
 /* ---- findings ---- */
@@ -418,9 +423,10 @@ static int is_too_deep(TSNode root, size_t len)
     return level >= LEVELS_MAX && more;
 }
 
-/* Holds one file of rules against a source. NULL, or why that was not done to the end. */
-static const char *scan_file(const struct rule_file *file, TSQueryCursor *cursor, struct looking *l,
-    uint32_t *matches, struct findings *findings)
+/* Holds one file of rules against a source, or a piece of it. NULL, or why that was not done to the
+ * end. */
+static const char *scan_piece(const struct rule_file *file, TSQueryCursor *cursor,
+    struct looking *l, uint32_t *matches, struct findings *findings)
 {
     struct progress progress = {
         .steps = QUERY_STEPS_MAX, .until_us = clock_now_us() + (uint64_t)QUERY_MS_MAX * 1000};
@@ -452,6 +458,23 @@ static const char *scan_file(const struct rule_file *file, TSQueryCursor *cursor
                ? "the program has more that is like what rules are about than can be followed at "
                  "once"
                : NULL;
+}
+
+static const char *scan_file(const struct rule_file *file, TSQueryCursor *cursor, struct looking *l,
+    uint32_t *matches, struct findings *findings)
+{
+    const struct scanner_source *source = l->source;
+    const char *why = NULL;
+
+    if (source->pieces_count == 0) {
+        return scan_piece(file, cursor, l, matches, findings);
+    }
+    for (uint32_t i = 0; i < source->pieces_count && why == NULL; i++) {
+        (void)ts_query_cursor_set_byte_range(
+            cursor, source->pieces[i].start_byte, source->pieces[i].end_byte);
+        why = scan_piece(file, cursor, l, matches, findings);
+    }
+    return why;
 }
 
 void scanner_scan(

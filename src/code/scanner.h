@@ -64,6 +64,9 @@ struct scanner_source {
     /* May a program import the module of this name? NULL: any. */
     int (*may_import)(const char *name, size_t len, void *user);
     void *user;
+    /* Pieces of the text that have all its places in them; with none all of it is looked at. */
+    const TSRange *pieces;
+    uint32_t pieces_count;
 };
 
 struct scanner;
@@ -79,9 +82,12 @@ void scanner_free(struct scanner *s);
 VIAL_NODISCARD int scanner_add(
     struct scanner *s, const char *name, const char *text, size_t len, struct vial_error *err);
 
-/* 0 when no rule can find anything in this text, so there is no need to read it. has_imports: what
+/* Where the words are that rules are about: what a rule finds in this text is around one of these
+ * places. Their number, at most max; 0: no rule can find anything, so there is no need to read it;
+ * -1: there are more, or a rule has no words and could find something anywhere. has_imports: what
  * programs may import is restricted. At least one file has been added. */
-int scanner_is_needed(const struct scanner *s, const char *text, size_t len, int has_imports);
+int scanner_places(const struct scanner *s, const char *text, size_t len, int has_imports,
+    uint32_t *places, int max);
 
 /* Adds what there is to findings. A source that is too much is noted there. */
 void scanner_scan(

@@ -333,3 +333,52 @@ int rules_read(struct rule_file *file, const char *text, size_t len, uint32_t la
     }
     return result;
 }
+
+/* Behind spaces and remarks. */
+static size_t skip_spaces(const char *text, size_t len, size_t at)
+{
+    while (at < len &&
+           (text[at] == ';' || text[at] == ' ' || (text[at] >= '\t' && text[at] <= '\r'))) {
+        if (text[at] == ';') {
+            const char *end = memchr(text + at, '\n', len - at);
+
+            at = end != NULL ? (size_t)(end - text) : len;
+        } else {
+            at++;
+        }
+    }
+    return at;
+}
+
+/* Behind a string, whose first quote is here. */
+static size_t skip_string(const char *text, size_t len, size_t at)
+{
+    for (at++; at < len && text[at] != '"' && text[at] != '\n'; at++) {
+        at += text[at] == '\\';
+    }
+    return at < len ? at + 1 : len;
+}
+
+int rules_check_conditions(
+    const struct rule_file *file, const char *text, size_t len, struct vial_error *err)
+{
+    char before = '\0';
+    size_t at = skip_spaces(text, len, 0);
+
+    while (at < len) {
+        size_t next = text[at] == '"' ? skip_string(text, len, at) : at + 1;
+
+        if (text[at] == '(') {
+            next = skip_spaces(text, len, next);
+            if (next < len && (text[next] == '#' || text[next] == '.') &&
+                (before == '(' || before == '[' || before == ':')) {
+                return vial__fail(err, VIAL_E_INVALID,
+                    "%s, line %u: a condition stands behind the node that it is about", file->name,
+                    rules_line(text, len, at));
+            }
+        }
+        before = text[at];
+        at = skip_spaces(text, len, next);
+    }
+    return VIAL_OK;
+}

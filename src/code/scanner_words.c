@@ -155,10 +155,28 @@ void words_free(struct word_table *t)
     free(t);
 }
 
-int words_are_in(const struct word_table *t, const char *text, size_t len, int has_imports)
+/* Does one of the words that begin with these two bytes begin here? */
+static int is_word(
+    const struct word_table *t, uint32_t pair, const char *text, size_t len, int has_imports)
 {
+    for (uint16_t k = t->first[pair]; k != NO_WORD; k = t->items[k].next) {
+        const struct word *w = &t->items[k];
+
+        if (w->len <= len && memcmp(w->text, text, w->len) == 0 &&
+            (!w->needs_imports || has_imports)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int words_places(const struct word_table *t, const char *text, size_t len, int has_imports,
+    uint32_t *places, int max)
+{
+    int count = 0;
+
     if (t->is_anything) {
-        return 1;
+        return -1;
     }
     for (size_t i = 0; i + 1 < len; i++) {
         uint32_t pair = pair_of(text + i);
@@ -166,14 +184,13 @@ int words_are_in(const struct word_table *t, const char *text, size_t len, int h
         if (((t->pairs[pair / 8] >> (pair % 8)) & 1) == 0) {
             continue;
         }
-        for (uint16_t k = t->first[pair]; k != NO_WORD; k = t->items[k].next) {
-            const struct word *w = &t->items[k];
-
-            if (w->len <= len - i && memcmp(w->text, text + i, w->len) == 0 &&
-                (!w->needs_imports || has_imports)) {
-                return 1;
-            }
+        if (!is_word(t, pair, text + i, len - i, has_imports)) {
+            continue;
         }
+        if (count == max) {
+            return -1;
+        }
+        places[count++] = (uint32_t)i;
     }
-    return 0;
+    return count;
 }

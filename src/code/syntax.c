@@ -84,12 +84,12 @@ static bool is_late(TSParseState *state)
     return clock_now_us() > r->until_us;
 }
 
-int syntax_parse(const TSLanguage *language, const char *source, size_t len, size_t hidden,
-    TSTree **ret, struct vial_error *err)
+static int parse(const TSLanguage *language, struct reading *reading, const TSRange *ranges,
+    uint32_t count, TSTree **ret, struct vial_error *err)
 {
-    struct reading reading = {.source = source, .len = len, .hidden = hidden};
-    TSInput input = {.payload = &reading, .read = read_piece, .encoding = TSInputEncodingUTF8};
-    TSParseOptions options = {.payload = &reading, .progress_callback = is_late};
+    TSInput input = {.payload = reading, .read = read_piece, .encoding = TSInputEncodingUTF8};
+    TSParseOptions options = {.payload = reading, .progress_callback = is_late};
+    size_t len = reading->len;
     size_t tokens, nesting;
     TSParser *parser;
     TSTree *tree;
@@ -97,7 +97,7 @@ int syntax_parse(const TSLanguage *language, const char *source, size_t len, siz
     if (len > CODE_BYTES_MAX) {
         return vial__fail(err, VIAL_E_INVALID, "a source of %zu bytes is too long to be read", len);
     }
-    measure(source, len, &tokens, &nesting);
+    measure(reading->source, len, &tokens, &nesting);
     if (tokens > CODE_TOKENS_MAX || nesting > CODE_NESTING_MAX) {
         return vial__fail(err, VIAL_E_INVALID,
             "a source of more than %d words and signs, or %d open brackets, is too large to be "
@@ -105,11 +105,12 @@ int syntax_parse(const TSLanguage *language, const char *source, size_t len, siz
             CODE_TOKENS_MAX, CODE_NESTING_MAX);
     }
     parser = ts_parser_new();
-    if (!ts_parser_set_language(parser, language)) {
+    if (!ts_parser_set_language(parser, language) ||
+        !ts_parser_set_included_ranges(parser, ranges, count)) {
         ts_parser_delete(parser);
         return vial__fail(err, VIAL_E_CELL, "the grammar does not fit the tree-sitter library");
     }
-    reading.until_us = clock_now_us() + (uint64_t)CODE_PARSE_MS_MAX * 1000;
+    reading->until_us = clock_now_us() + (uint64_t)CODE_PARSE_MS_MAX * 1000;
     tree = ts_parser_parse_with_options(parser, NULL, input, options);
     ts_parser_delete(parser);
     if (tree == NULL) {
@@ -118,4 +119,27 @@ int syntax_parse(const TSLanguage *language, const char *source, size_t len, siz
     }
     *ret = tree;
     return VIAL_OK;
+}
+
+int syntax_parse(const TSLanguage *language, const char *source, size_t len, size_t hidden,
+    TSTree **ret, struct vial_error *err)
+{
+    struct reading reading = {.source = source, .len = len, .hidden = hidden};
+
+    return parse(language, &reading, NULL, 0, ret, err);
+}
+
+int syntax_parse_excerpt(const TSLanguage *language, const char *source, size_t len,
+    const TSRange *ranges, uint32_t count, TSTree **ret)
+{
+    struct reading reading = {.source = source, .len = len};
+
+    if (parse(language, &reading, ranges, count, ret, NULL) < 0) {
+        return 0;
+    }
+    if (ts_node_has_error(ts_tree_root_node(*ret))) {
+        ts_tree_delete(*ret);
+        return 0;
+    }
+    return 1;
 }

@@ -24,6 +24,11 @@ enum {
 /* Tree-sitter counts bytes in 32 bits; half of that leaves room for what is inserted. */
 #define CODE_BYTES_MAX ((size_t)INT32_MAX)
 
+/* Reads these pieces of a source and nothing of the rest. 1 when there is a tree of them, which has
+ * no errors; 0 when the whole has to be read. */
+int syntax_parse_excerpt(const TSLanguage *language, const char *source, size_t len,
+    const TSRange *ranges, uint32_t count, TSTree **ret);
+
 /* Reads source, UTF-8, but for the first hidden bytes, which are taken for spaces. VIAL_E_INVALID:
  * it is over a maximum above. The caller deletes the tree. */
 VIAL_NODISCARD int syntax_parse(const TSLanguage *language, const char *source, size_t len,

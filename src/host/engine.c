@@ -245,12 +245,13 @@ static void merge_group(struct layer_entry *found, const struct layer_entry *kno
 static int first_template(struct vial_engine *e, struct vial_error *err)
 {
     struct breed *b = &e->breeds[e->first];
+    struct cell_spec spec = e->spec_default;
     struct layer_report groups;
     int r;
 
     memset(&groups, 0, sizeof(groups));
     cgroup_base_open(&e->cgroups, &groups);
-    r = template_start(e, e->first, e->for_sessions, &e->templates[0], &e->report, err);
+    r = template_begin(e, e->first, e->for_sessions, &e->templates[0], &e->report, err);
     if (r < 0) {
         return r;
     }
@@ -258,6 +259,15 @@ static int first_template(struct vial_engine *e, struct vial_error *err)
     b->current = 0;
     b->current_stays = e->for_sessions ? 0 : -1;
     e->template_count = 1;
+    if (e->quick && place_wanted(e, b) > 0) {
+        /* The cell of the one run confines itself while the canary proves the wall. */
+        engine_set_breed(&spec, e->first);
+        (void)!place_order(e, &spec, PURPOSE_POOL); /* else the keeper will */
+    }
+    r = template_prove(&e->templates[0], &e->report, err);
+    if (r < 0) {
+        return r;
+    }
     merge_group(&e->report.entries[LAYER_CGROUP_MEMORY], &groups.entries[LAYER_CGROUP_MEMORY]);
     merge_group(&e->report.entries[LAYER_CGROUP_PIDS], &groups.entries[LAYER_CGROUP_PIDS]);
     r = layer_report_require(&e->report, e->require, err);

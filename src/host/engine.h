@@ -66,6 +66,14 @@ struct template
     int retired;    /* no further forks; ends with its last cell */
     int stays;      /* its cells can stay: programs in them can be stopped softly */
     unsigned breed; /* enum breed_number */
+    pid_t first;    /* the process that started it, until that is reaped; else 0 */
+    /* Its canary, from its order until it is gone. */
+    struct {
+        const struct cgroup_base *base; /* NULL: there is none */
+        struct cgroup_slot slot;
+        unsigned number; /* of the slot */
+        int sock;        /* where its report comes, then -1 */
+    } canary;
 };
 
 /* The templates of one kind, and the cells that wait for runs. Only what was asked for is started.
@@ -167,6 +175,7 @@ struct vial_engine {
     cpu_set_t cpus; /* where the host may run */
     struct cgroup_base cgroups;
     uint64_t memory_default;
+    int has_no_standins; /* the engine needs the libraries that others stand in for; template.c */
     struct call_table calls; /* has a lock of its own */
     uint64_t run_id;         /* the last one given out; atomic */
 
@@ -183,7 +192,9 @@ struct vial_engine {
     struct cell *cells;
     unsigned cells_count;
     unsigned template_count;
+    unsigned canary_count;     /* of whoever starts templates */
     uint64_t modules_until_us; /* so long runs with modules are likely; atomic */
+    uint64_t longer_until_us;  /* so long programs of some length are likely; atomic */
     int scans; /* there was a run that was scanned, so cells are prepared for more; atomic */
     unsigned busy_count;
     struct waiter *waiters;
@@ -200,10 +211,23 @@ struct vial_engine {
     uint64_t pace_us;  /* the mean time between two runs */
 };
 
-/* template.c: starts a template, waits until it is confined, and proves it with a canary. Takes the
- * lock for nothing; on success *ret is filled in and, the first time, report is completed. */
+/* template.c: starts a template, waits until it is confined, and orders the canary that proves it.
+ * Takes the lock for nothing. On failure *ret is not in use. */
+VIAL_NODISCARD int template_begin(struct vial_engine *engine, unsigned breed, int stays,
+    struct template *ret, struct layer_report *report, struct vial_error *err);
+
+/* Waits for what the canary found, and completes the report. No cell of the template may be given a
+ * program before. */
+VIAL_NODISCARD int template_prove(
+    struct template *t, struct layer_report *report, struct vial_error *err);
+
+/* Both. On failure *ret is not in use. */
 VIAL_NODISCARD int template_start(struct vial_engine *engine, unsigned breed, int stays,
     struct template *ret, struct layer_report *report, struct vial_error *err);
+
+/* The canary is gone. */
+void template_forget_canary(struct template *t);
+
 void template_release(struct template *t);
 
 /* engine.c: finds the program of a kind: the one that was asked for, else beside that, beside the

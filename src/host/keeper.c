@@ -320,6 +320,15 @@ static void hear_template(struct vial_engine *e, unsigned index)
         if (r < 0 && errno == EAGAIN) {
             return;
         }
+        if (r > 0 && m.cell == CELL_NONE) { /* the canary, which has reported */
+            while (fds_count > 0) {
+                (void)close(fds[--fds_count]);
+            }
+            if (m.type == CONTROL_EXITED) {
+                template_forget_canary(t);
+            }
+            continue;
+        }
         if (r > 0 && m.cell >= FAMILY_BASE) {
             family_hear_template(e, &m, index, fds_count > 0 ? fds[0] : -1);
             continue;

@@ -203,6 +203,7 @@ int place_begin(struct vial_engine *e, const struct cell_spec *spec, enum cell_p
     c->spec.hurry =
         (uint32_t)(purpose == PURPOSE_WAITER || e->pace_us < PLACE_HURRY_US || e->queue_count > 0);
     c->spec.modules = __atomic_load_n(&e->modules_until_us, __ATOMIC_RELAXED) > c->born_us;
+    c->spec.longer = __atomic_load_n(&e->longer_until_us, __ATOMIC_RELAXED) > c->born_us;
     c->spec.scan = (uint32_t)__atomic_load_n(&e->scans, __ATOMIC_RELAXED);
     *ret_index = index;
     *ret_sock = sv[1];

@@ -32,6 +32,7 @@ enum {
     TOGETHER_BYTES_MAX = 256 * 1024, /* a longer message is written and read at the same time */
     MODULES_LOOK_BYTES = 4096,       /* programs say at their beginning what they need */
     MODULES_US = 10 * 1000 * 1000,   /* who has modules will have some more */
+    LONGER_BYTES_MIN = 400,          /* of a program that is more than a few lines */
     KEEP_BYTES = 256 * 1024,         /* a larger receive buffer is given back after the run */
     DATA_MARGIN_SHARE = 16, /* of the memory limit: page tables, and pages that were shared */
     DATA_MARGIN_BYTES = 1 << 20,
@@ -169,14 +170,18 @@ static void choose_cell(struct vial_run *run, const struct cell_spec *wanted)
     }
 }
 
-/* Cells are prepared for modules while programs have some: it costs them half a megabyte. */
-static void note_modules(struct vial_engine *engine, const struct vial_run *run)
+/* Cells are prepared for modules while programs have some: it costs them half a megabyte. So they
+ * are for programs of some length: a program of one line takes far fewer pages. */
+static void note_program(struct vial_engine *engine, const struct vial_run *run)
 {
     static const char *const words[] = {"import", "require", "await"};
     const struct vial_request *q = &run->request;
     size_t len = q->source_len < MODULES_LOOK_BYTES ? q->source_len : MODULES_LOOK_BYTES;
     size_t i;
 
+    if (q->source_len >= LONGER_BYTES_MIN) {
+        __atomic_store_n(&engine->longer_until_us, run->asked_us + MODULES_US, __ATOMIC_RELAXED);
+    }
     for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (memmem(q->source, len, words[i], strlen(words[i])) != NULL) {
             __atomic_store_n(
@@ -267,7 +272,7 @@ int run_start_in(struct vial_engine *engine, const struct vial_request *request,
         vial_run_free(run);
         return r;
     }
-    note_modules(engine, run);
+    note_program(engine, run);
     if (run->scan != SCAN_OFF) {
         __atomic_store_n(&engine->scans, 1, __ATOMIC_RELAXED);
     }

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,8 +27,10 @@
 enum {
     START_MS_MAX =
         20000, /* an engine starts in 20 ms; a machine in deep trouble still answers in this */
-    CANARY_SLOT = 1000000, /* a control group of its own, above those of all cells */
+    CANARY_SLOT = 1000000, /* control groups of their own, above those of all cells */
+    CANARY_SLOTS = 64,     /* more than there are templates */
     FDS_LOW = 16,          /* descriptors we make are moved above those that fork_spawn fills */
+    LINKER_STATUS = 127,   /* a program ends so when a library or a function of one is missing */
 };
 
 /* Waits until there is a message, the deadline has come, or the process of this descriptor (-1:
@@ -121,15 +124,34 @@ static int make_pair(int type, int sv[2], struct vial_error *err)
     return VIAL_OK;
 }
 
+/* The directory with stand-ins for libraries that the engine never calls (standins/meson.build), or
+ * -1. By a descriptor, so that no cell has its path in memory. */
+static int open_standins(const struct vial_engine *engine, unsigned breed)
+{
+    const char *path = engine->breeds[breed].cell_path;
+    const char *slash = strrchr(path, '/');
+    char name[PATH_MAX];
+    int fd, moved;
+
+    if (breed != BREED_JS || engine->has_no_standins || slash == NULL) {
+        return -1;
+    }
+    (void)snprintf(name, sizeof(name), "%.*s/standins", (int)(slash - path), path);
+    fd = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    moved = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, FDS_LOW) : -1;
+    fd_closep(&fd);
+    return moved;
+}
+
 /* Starts the program; the first process of it is gone again when the template is there. */
-static int spawn(struct vial_engine *engine, unsigned breed, int stays, int control_fd, pid_t *ret,
-    struct vial_error *err)
+static int spawn(struct vial_engine *engine, unsigned breed, int stays, int control_fd,
+    int standins_fd, pid_t *ret, struct vial_error *err)
 {
     const char *argv[] = {"vial-cell", engine->no_jit ? "--no-jit" : "--jit",
         engine->quick ? "--quick" : "--warm", stays ? "--stays" : "--runs",
         breed == BREED_DATA ? "--data" : NULL, NULL};
     const char *path = engine->breeds[breed].cell_path;
-    const char *envp[3] = {NULL};
+    const char *envp[4] = {NULL};
     size_t count = 0;
     char without[256];
     int r;
@@ -140,17 +162,25 @@ static int spawn(struct vial_engine *engine, unsigned breed, int stays, int cont
     if (!engine->quick) {
         /* A warm template unmaps libraries (slim.c), and the linker looks a function up in all of
          * them when it is first called. So it does that for every function at the start. */
-        envp[count] = "LD_BIND_NOW=1";
+        envp[count++] = "LD_BIND_NOW=1";
     }
-    r = fork_spawn(path, argv, envp, control_fd, engine->host_pidfd, ret);
+    if (standins_fd >= 0) {
+        envp[count] = FORK_STANDINS_VARIABLE "=/proc/self/fd/5"; /* FORK_STANDINS_FD */
+    }
+    r = fork_spawn(path, argv, envp, control_fd, engine->host_pidfd, standins_fd, ret);
     return r == 0 ? VIAL_OK : vial__fail_sys(err, r, "starting the cell program %s", path);
 }
 
-static void reap(pid_t pid)
+/* Waits for the first process. Did the linker give up on it? */
+static int reap(struct template *t)
 {
+    int status = 0;
+
     /* Somebody else in this program may have waited for it already; then there is nothing to do. */
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+    while (t->first > 0 && waitpid(t->first, &status, 0) < 0 && errno == EINTR) {
     }
+    t->first = 0;
+    return WIFEXITED(status) && WEXITSTATUS(status) == LINKER_STATUS;
 }
 
 /* SPAWNED, MAPPED, UP. */
@@ -235,7 +265,7 @@ static int canary_read(int sock, struct layer_report *report, struct vial_error 
         "the canary could not confine itself, so no guest will run; `vial doctor` says more");
 }
 
-static int canary_order(struct vial_engine *engine, struct template *t, int sock,
+static int canary_send(struct vial_engine *engine, struct template *t, int sock,
     const struct cgroup_slot *slot, struct vial_error *err)
 {
     struct cell_spec spec = engine->spec_default;
@@ -256,87 +286,123 @@ static int canary_order(struct vial_engine *engine, struct template *t, int sock
                : VIAL_OK;
 }
 
-/* Lets a cell of the new template violate every layer and report. */
-static int canary(struct vial_engine *engine, struct template *t, struct layer_report *report,
-    struct vial_error *err)
+/* Orders a cell of the new template that violates every layer and reports. */
+static int canary_order(struct vial_engine *engine, struct template *t, struct vial_error *err)
 {
     struct timeval patience = {.tv_sec = START_MS_MAX / 1000};
-    struct control_message m = {.type = 0};
-    struct cgroup_slot slot;
-    uint64_t deadline = clock_now_us() + START_MS_MAX * 1000ULL;
-    pid_t pid;
+    unsigned number = CANARY_SLOT + engine->canary_count++ % CANARY_SLOTS;
     int sv[2];
-    int fd, r;
+    int r;
 
-    if (cgroup_slot_open(&engine->cgroups, CANARY_SLOT, engine->memory_default, &slot) < 0) {
+    if (cgroup_slot_open(&engine->cgroups, number, engine->memory_default, &t->canary.slot) < 0) {
         return vial__fail_sys(err, errno, "making a control group");
     }
+    t->canary.base = &engine->cgroups;
+    t->canary.number = number;
+    t->canary.sock = -1;
     r = make_pair(SOCK_STREAM, sv, err);
     if (r < 0) {
-        (void)cgroup_slot_close(&engine->cgroups, CANARY_SLOT, &slot);
         return r;
     }
+    t->canary.sock = sv[0];
     (void)setsockopt(sv[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-    r = canary_order(engine, t, sv[1], &slot, err);
+    r = canary_send(engine, t, sv[1], &t->canary.slot, err);
     fd_closep(&sv[1]);
-    r = r < 0 ? r : canary_read(sv[0], report, err);
-    fd_closep(&sv[0]);
-    if (r == 0 && cgroup_slot_peak(&slot) > 0) { /* it is on the account that will be limited */
+    return r;
+}
+
+void template_forget_canary(struct template *t)
+{
+    if (t->canary.base != NULL) {
+        fd_closep(&t->canary.sock);
+        (void)cgroup_slot_close(t->canary.base, t->canary.number, &t->canary.slot);
+        t->canary.base = NULL;
+    }
+}
+
+static int begin(struct vial_engine *engine, unsigned breed, int stays, int standins_fd,
+    struct template *t, struct layer_report *report, struct vial_error *err)
+{
+    int on = 1;
+    int sv[2];
+    int first_fd;
+    int r;
+
+    *t = (struct template){
+        .sock = -1, .pidfd = -1, .started_us = clock_now_us(), .stays = stays, .breed = breed};
+    r = make_pair(SOCK_SEQPACKET, sv, err);
+    if (r < 0) {
+        return r;
+    }
+    t->sock = sv[0];
+    (void)setsockopt(t->sock, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
+    r = spawn(engine, breed, stays, sv[1], standins_fd, &t->first, err);
+    fd_closep(&sv[1]);
+    if (r < 0) {
+        t->first = 0;
+        template_release(t);
+        return r;
+    }
+    /* The first attachment after a while makes the kernel wait for a grace period of some 15 ms;
+     * here it does so while the engine starts, and the cells that follow find the way open. */
+    cgroup_base_adopt(&engine->cgroups, t->first);
+    first_fd =
+        (int)syscall(SYS_pidfd_open, t->first, 0); /* without it we wait longer for nothing */
+    r = handshake(t, first_fd, report, err);
+    fd_closep(&first_fd);
+    if (t->pidfd < 0) {
+        (void)kill(t->first, SIGKILL); /* it is our child and not yet reaped */
+        engine->has_no_standins |= reap(t) && standins_fd >= 0; /* a newer engine may call more */
+    }
+    r = r < 0 ? r : canary_order(engine, t, err);
+    if (r < 0) {
+        template_release(t);
+        return r;
+    }
+    (void)fcntl(
+        t->sock, F_SETFL, O_NONBLOCK); /* from here on the keeper listens to several at once */
+    return VIAL_OK;
+}
+
+int template_begin(struct vial_engine *engine, unsigned breed, int stays, struct template *ret,
+    struct layer_report *report, struct vial_error *err)
+{
+    int standins_fd = open_standins(engine, breed);
+    int r = begin(engine, breed, stays, standins_fd, ret, report, err);
+
+    if (r < 0 && standins_fd >= 0 && engine->has_no_standins) {
+        r = begin(engine, breed, stays, -1, ret, report, err);
+    }
+    fd_closep(&standins_fd);
+    return r;
+}
+
+int template_prove(struct template *t, struct layer_report *report, struct vial_error *err)
+{
+    int r = canary_read(t->canary.sock, report, err);
+
+    fd_closep(&t->canary.sock);
+    if (r == 0 && cgroup_slot_peak(&t->canary.slot) > 0) {
+        /* It is on the account that will be limited. */
         report->entries[LAYER_CGROUP_MEMORY].state = LAYER_PROVEN;
     }
-    while (r == 0) { /* FORKED and EXITED, in this order; nothing else is under way */
-        r = receive(t->sock, -1, deadline, &m, &fd, &pid, err);
-        fd_closep(&fd);
-        if (r == 0 && m.type == CONTROL_EXITED) {
-            break;
-        }
-    }
-    (void)cgroup_slot_close(&engine->cgroups, CANARY_SLOT, &slot);
+    (void)reap(t); /* its end has had time to come meanwhile */
     return r;
 }
 
 int template_start(struct vial_engine *engine, unsigned breed, int stays, struct template *ret,
     struct layer_report *report, struct vial_error *err)
 {
-    struct template t = {
-        .sock = -1, .pidfd = -1, .started_us = clock_now_us(), .stays = stays, .breed = breed};
-    int on = 1;
-    int sv[2];
-    int first_fd;
-    pid_t first;
-    int r;
+    int r = template_begin(engine, breed, stays, ret, report, err);
 
-    r = make_pair(SOCK_SEQPACKET, sv, err);
     if (r < 0) {
         return r;
     }
-    t.sock = sv[0];
-    (void)setsockopt(t.sock, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
-    r = spawn(engine, breed, stays, sv[1], &first, err);
-    fd_closep(&sv[1]);
+    r = template_prove(ret, report, err);
     if (r < 0) {
-        template_release(&t);
-        return r;
+        template_release(ret);
     }
-    /* The first attachment after a while makes the kernel wait for a grace period of some 15 ms;
-     * here it does so while the engine starts, and the cells that follow find the way open. */
-    cgroup_base_adopt(&engine->cgroups, first);
-    first_fd = (int)syscall(SYS_pidfd_open, first, 0); /* without it we wait longer for nothing */
-    r = handshake(&t, first_fd, report, err);
-    fd_closep(&first_fd);
-    if (t.pidfd < 0) {
-        (void)kill(first, SIGKILL); /* it is our child and not yet reaped */
-    }
-    r = r < 0 ? r : canary(engine, &t, report, err);
-    reap(first); /* its end has had time to come meanwhile */
-    if (r < 0) {
-        template_release(&t);
-        return r;
-    }
-    (void)fcntl(
-        t.sock, F_SETFL, O_NONBLOCK); /* from here on the keeper listens to several at once */
-    *ret = t;
-    return VIAL_OK;
+    return r;
 }
 
 void template_release(struct template *t)
@@ -348,6 +414,8 @@ void template_release(struct template *t)
         while (waitid(P_PIDFD, (id_t)t->pidfd, &info, WEXITED | __WALL) < 0 && errno == EINTR) {
         }
     }
+    (void)reap(t);
+    template_forget_canary(t);
     fd_closep(&t->sock);
     fd_closep(&t->pidfd);
     t->pid = 0;

@@ -58,7 +58,8 @@ pid_t fork_branch(void)
 #endif
 }
 
-static int spawn_actions(posix_spawn_file_actions_t *actions, int control_fd, int host_fd)
+static int spawn_actions(
+    posix_spawn_file_actions_t *actions, int control_fd, int host_fd, int standins_fd)
 {
     int r = 0;
     int fd;
@@ -72,8 +73,12 @@ static int spawn_actions(posix_spawn_file_actions_t *actions, int control_fd, in
     if (r == 0) {
         r = posix_spawn_file_actions_adddup2(actions, host_fd, FORK_HOST_FD);
     }
+    if (r == 0 && standins_fd >= 0) {
+        r = posix_spawn_file_actions_adddup2(actions, standins_fd, FORK_STANDINS_FD);
+    }
     if (r == 0) {
-        r = posix_spawn_file_actions_addclosefrom_np(actions, FORK_HOST_FD + 1);
+        r = posix_spawn_file_actions_addclosefrom_np(
+            actions, standins_fd >= 0 ? FORK_STANDINS_FD + 1 : FORK_HOST_FD + 1);
     }
     return r;
 }
@@ -104,20 +109,21 @@ static int spawn_with(const posix_spawn_file_actions_t *actions, const char *pat
 }
 
 int fork_spawn(const char *path, const char *const argv[], const char *const envp[], int control_fd,
-    int host_fd, pid_t *ret)
+    int host_fd, int standins_fd, pid_t *ret)
 {
     posix_spawn_file_actions_t actions;
     int r;
 
-    /* The two are never below 5 here: dup2 of one must not overwrite the other. */
-    if (control_fd <= FORK_HOST_FD || host_fd <= FORK_HOST_FD) {
+    /* They are never below 6 here: dup2 of one must not overwrite another. */
+    if (control_fd <= FORK_STANDINS_FD || host_fd <= FORK_STANDINS_FD ||
+        (standins_fd >= 0 && standins_fd <= FORK_STANDINS_FD)) {
         return EBADF;
     }
     r = posix_spawn_file_actions_init(&actions);
     if (r != 0) {
         return r;
     }
-    r = spawn_actions(&actions, control_fd, host_fd);
+    r = spawn_actions(&actions, control_fd, host_fd, standins_fd);
     if (r == 0) {
         r = spawn_with(&actions, path, argv, envp, ret);
     }

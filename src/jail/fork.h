@@ -9,12 +9,15 @@
 enum {
     FORK_CONTROL_FD = 3, /* the control socket to the host */
     FORK_HOST_FD = 4,    /* a process descriptor of the host: readable when the host is gone */
+    FORK_STANDINS_FD =
+        5, /* where there is one, a directory for the linker, by FORK_STANDINS_VARIABLE */
 };
+#define FORK_STANDINS_VARIABLE "LD_LIBRARY_PATH"
 
-/* Host: starts the program with these two descriptors, an environment of its own and no signal
- * blocked or ignored. 0, or an errno. The child is the caller's to wait for. */
+/* Host: starts the program with these descriptors (the last one may be -1), an environment of its
+ * own and no signal blocked or ignored. 0, or an errno. The child is the caller's to wait for. */
 int fork_spawn(const char *path, const char *const argv[], const char *const envp[], int control_fd,
-    int host_fd, pid_t *ret);
+    int host_fd, int standins_fd, pid_t *ret);
 
 /* Host: starts a program that is no cell. fds become its 0, 1 and 2, and it has no others; they are
  * above 2 themselves. It begins in the directory cwd_fd, or where we are when that is negative, in

@@ -18,6 +18,7 @@ struct cell_spec {
     uint32_t attack;  /* for CELL_ATTACK; for CELL_ORIGIN one more than that, 0: none */
     uint32_t hurry;   /* a run is waiting: no warm-up */
     uint32_t modules; /* runs with modules are likely: pages that those write to as well */
+    uint32_t longer;  /* programs of some length are likely: pages that those write to */
     uint32_t scan;    /* runs that are scanned are likely: the template compiles the rules first */
     uint32_t files_max;
     uint32_t open_files_max;

@@ -93,6 +93,13 @@ def test_the_program_can_say_with_which_code_it_ends(vial):
     assert (done.returncode, lines(done)) == (7, ["1"])
 
 
+def test_an_exit_code_that_was_set_counts_when_the_program_ends_the_session(vial):
+    done = vial("repl", stdin="process.exitCode = 5\nprocess.exit()\n2\n")
+    assert (done.returncode, lines(done)) == (5, ["5"])
+    done = vial("repl", stdin="process.exitCode = 5\n2\n")
+    assert (done.returncode, lines(done)) == (0, ["5", "2"])
+
+
 def test_json_is_one_result_for_each_input(vial):
     done = vial("repl", "--json", "--keep-going", stdin="1 + 1\nconsole.log('x')\nnull.x\n")
     results = [json.loads(line) for line in lines(done)]

@@ -49,6 +49,15 @@ def ids(found):
 
 # ---- vial scan ----
 
+def test_json_is_whole_when_a_file_cannot_be_read(vial, write, folder):
+    path = write("a.js", "1")
+    done = vial("scan", "--json", path, folder / "none.js", path)
+    assert done.returncode == 2 and "none.js" in done.stderr
+    assert json.loads(done.stdout) == [{"file": str(path), "findings": []}]
+    done = vial("scan", "--json", folder / "none.js")
+    assert done.returncode == 2 and json.loads(done.stdout) == []
+
+
 @pytest.mark.everyone
 def test_findings_are_printed_with_place_text_and_advice(vial, write):
     path = write("a.js", "const x = 1;\n  eval('x');\n")

@@ -22,6 +22,17 @@ PLAIN = [
     ("Object.assign(Object.create(null), {a: 1})", {"a": 1}),
 ]
 
+# Long enough to go out as the engine keeps them: in bytes, with characters of Latin-1, and wide.
+LONG = [
+    ("'a'.repeat(1000)", "a" * 1000), ("'caf\\u00e9 \\u00ff\\u0080'.repeat(500)", "caf\u00e9 \u00ff\u0080" * 500),
+    ("'x'.repeat(600) + '\\u00e4'", "x" * 600 + "\u00e4"), ("'\\u4e00' + 'a'.repeat(600)", "\u4e00" + "a" * 600),
+    ("['\\ud83d\\ude00'.repeat(300), '\\u00e9'.repeat(300)]", ["\U0001f600" * 300, "\u00e9" * 300]),
+    ("'\\ud800' + 'a'.repeat(600)", "\ud800" + "a" * 600), ("'\\u0000\\u001f'.repeat(300)", "\0\x1f" * 300),
+    ("('y'.repeat(3000) + 'z').slice(2000)", "y" * 1000 + "z"),
+    ("Array.from({length: 3000}, (_, i) => ({i, half: i / 2, s: 'r\\u00e9' + i, t: [i % 2 === 0, null]}))",
+     [{"i": i, "half": i / 2, "s": f"r\u00e9{i}", "t": [i % 2 == 0, None]} for i in range(3000)]),
+]
+
 TAGGED = [
     ("[undefined]", [{"$undefined": True}]), ("({a: undefined, b: 1})", {"a": {"$undefined": True}, "b": 1}),
     ("[NaN, Infinity, -Infinity, -0]", [{"$number": n} for n in ("NaN", "Infinity", "-Infinity", "-0")]),
@@ -81,7 +92,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("code, value", PLAIN)
+@pytest.mark.parametrize("code, value", PLAIN + LONG)
 def test_what_json_says_goes_as_json(vial, code, value):
     result = vial.result("-e", code)
     assert (result["value"], result["value_format"]) == (value, "json")
@@ -92,6 +103,28 @@ def test_what_json_cannot_say_keeps_its_identity(vial, code, value):
     result = vial.result("-e", code)
     assert result["error"] is None
     assert (result["value"], result["value_format"]) == (value, "tagged")
+
+
+@pytest.mark.parametrize("odd, value", [
+    ("NaN", {"$number": "NaN"}), ("-0", {"$number": "-0"}), ("-Infinity", {"$number": "-Infinity"}),
+    ("undefined", {"$undefined": True}), ("7n", {"$bigint": "7"}), ("new Date(0)", {"$date": "1970-01-01T00:00:00.000Z"}),
+])
+def test_one_member_among_many_is_not_lost(vial, odd, value):
+    """By then the engine has compiled the walk for what it saw of thousands of other rows."""
+    make = "Array.from({length: 20000}, (_, i) => ({i, x: i * 1.5, s: 'x', l: [i, null]}))"
+    result = vial.result("-e", f"const rows = {make}; rows[19999].l[1] = {odd}; rows")
+    assert result["value_format"] == "tagged"
+    assert result["value"][19999]["l"] == [19999, value]
+    result = vial.result("-e", f"const rows = {make}; rows[19998].x = {odd}; rows")
+    assert result["value_format"] == "tagged"
+    assert result["value"][19998]["x"] == value
+
+
+def test_the_ends_of_the_numbers_are_plain(vial):
+    code = "[0, 5e-324, -5e-324, 1.7976931348623157e308, -1.7976931348623157e308, 2 ** 53, -1, 1e-7]"
+    result = vial.result("-e", code)
+    assert result["value_format"] == "json"
+    assert result["value"] == [0, 5e-324, -5e-324, 1.7976931348623157e308, -1.7976931348623157e308, 2 ** 53, -1, 1e-7]
 
 
 def test_an_error_keeps_name_message_stack_and_cause(vial):

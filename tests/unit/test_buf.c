@@ -5,8 +5,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -185,6 +187,50 @@ static void a_maximum_of_nothing_still_yields_a_text(void **state)
     free(bytes);
 }
 
+/* The flags that the kernel has for the memory around an address; "" when it does not say. */
+static void flags_of(const void *address, char *flags, size_t size)
+{
+    FILE *f = fopen("/proc/self/smaps", "re");
+    unsigned long start, end;
+    char line[512];
+    int here = 0;
+
+    flags[0] = '\0';
+    while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
+        if (sscanf(line, "%lx-%lx ", &start, &end) == 2) {
+            here = (unsigned long)address >= start && (unsigned long)address < end;
+        } else if (here && strncmp(line, "VmFlags:", 8) == 0) {
+            (void)snprintf(flags, size, "%s", line);
+        }
+    }
+    if (f != NULL) {
+        (void)fclose(f);
+    }
+}
+
+static void a_large_one_wants_huge_pages_and_a_small_one_does_not(void **state)
+{
+    struct buf small, large;
+    char flags[512];
+
+    (void)state;
+    if (access("/sys/kernel/mm/transparent_hugepage", F_OK) < 0) {
+        print_message("this kernel has no huge pages to ask for\n");
+        skip();
+    }
+    buf_init(&small, SIZE_MAX / 4);
+    buf_init(&large, SIZE_MAX / 4);
+    assert_int_equal(buf_reserve(&small, 1 << 20, NULL), 0);
+    assert_int_equal(buf_reserve(&large, 16 << 20, NULL), 0);
+    flags_of(small.data + small.capacity / 2, flags, sizeof(flags));
+    assert_null(strstr(flags, " hg"));
+    flags_of(large.data + large.capacity / 2, flags, sizeof(flags));
+    assert_non_null(strstr(flags, " hg"));
+    buf_release(&small);
+    buf_release(&large);
+    buf_will_fill(NULL, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +245,7 @@ int main(void)
         cmocka_unit_test(consuming_moves_the_rest_and_its_nul),
         cmocka_unit_test(taking_gives_the_bytes_away),
         cmocka_unit_test(a_maximum_of_nothing_still_yields_a_text),
+        cmocka_unit_test(a_large_one_wants_huge_pages_and_a_small_one_does_not),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,7 +47,7 @@ static int spawn_shell(const char *command, char *answer, size_t size)
 
     high_pair(control);
     high_pair(host);
-    assert_int_equal(fork_spawn("/bin/sh", argv, envp, control[1], host[1], &pid), 0);
+    assert_int_equal(fork_spawn("/bin/sh", argv, envp, control[1], host[1], -1, &pid), 0);
     (void)close(control[1]);
     n = fd_read_up_to(control[0], answer, size - 1);
     assert_true(n >= 0);
@@ -75,6 +75,38 @@ static void a_program_gets_its_two_descriptors_and_no_others(void **state)
                          answer, sizeof(answer)),
         0);
     assert_non_null(strstr(answer, "/dev/null"));
+}
+
+static void a_program_finds_its_directory_for_the_linker(void **state)
+{
+    const char *const argv[] = {
+        "sh", "-c", "cd /proc/self/fd && echo * >&3 && readlink 5 >&3", NULL};
+    const char *const envp[] = {NULL};
+    int directory = open("/usr", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int control[2], host[2], high;
+    char answer[256];
+    pid_t pid = 0;
+    ssize_t n;
+
+    (void)state;
+    high = fcntl(directory, F_DUPFD_CLOEXEC, 20);
+    (void)close(directory);
+    high_pair(control);
+    high_pair(host);
+    assert_int_equal(
+        fork_spawn("/bin/sh", argv, envp, control[1], host[1], FORK_STANDINS_FD, &pid), EBADF);
+    assert_int_equal(fork_spawn("/bin/sh", argv, envp, control[1], host[1], high, &pid), 0);
+    (void)close(control[1]);
+    n = fd_read_up_to(control[0], answer, sizeof(answer) - 1);
+    assert_true(n > 0);
+    answer[n] = '\0';
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    assert_int_equal(strncmp(answer, "0 1 2 3 4 5", 11), 0);
+    assert_non_null(strstr(answer, "\n/usr\n"));
+    (void)close(control[0]);
+    (void)close(host[0]);
+    (void)close(host[1]);
+    (void)close(high);
 }
 
 static void a_program_gets_only_the_given_environment(void **state)
@@ -129,10 +161,11 @@ static void a_program_that_is_not_there_is_an_errno(void **state)
     high_pair(control);
     high_pair(host);
     before = helper_fds_count();
-    assert_int_equal(fork_spawn("/no/such/program", argv, envp, control[1], host[1], &pid), ENOENT);
-    assert_int_equal(fork_spawn("/etc/passwd", argv, envp, control[1], host[1], &pid), EACCES);
-    assert_int_equal(fork_spawn("/bin/true", argv, envp, 3, host[1], &pid), EBADF);
-    assert_int_equal(fork_spawn("/bin/true", argv, envp, control[1], 4, &pid), EBADF);
+    assert_int_equal(
+        fork_spawn("/no/such/program", argv, envp, control[1], host[1], -1, &pid), ENOENT);
+    assert_int_equal(fork_spawn("/etc/passwd", argv, envp, control[1], host[1], -1, &pid), EACCES);
+    assert_int_equal(fork_spawn("/bin/true", argv, envp, 3, host[1], -1, &pid), EBADF);
+    assert_int_equal(fork_spawn("/bin/true", argv, envp, control[1], 4, -1, &pid), EBADF);
     assert_int_equal(helper_fds_count(), before);
     assert_true(helper_has_no_children());
     (void)close(control[0]);
@@ -256,6 +289,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_program_gets_its_two_descriptors_and_no_others),
+        cmocka_unit_test(a_program_finds_its_directory_for_the_linker),
         cmocka_unit_test(a_program_gets_only_the_given_environment),
         cmocka_unit_test(a_program_gets_no_blocked_and_no_ignored_signal),
         cmocka_unit_test(a_program_that_is_not_there_is_an_errno),

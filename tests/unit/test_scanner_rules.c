@@ -72,6 +72,12 @@ static void what_is_wrong_is_said_with_its_line(void **state)
         {HEAD "((identifier) @finding (#min-length? @finding \"many\"))",
             "line 6: #min-length? takes"},
         {HEAD "((identifier) @finding (#eq? @finding))", "line 6: #eq? does not take"},
+        {HEAD "(identifier) @finding\n((#eq? @finding \"x\")) @finding",
+            "line 7: a condition stands behind"},
+        {HEAD "(identifier) @finding\n[(#eq? @finding \"x\")] @finding",
+            "line 7: a condition stands behind"},
+        {HEAD "(identifier) @finding\n(_ function: ; \"\n ( #eq? @finding \"x\")) @finding",
+            "line 8: a condition stands behind"},
         {HEAD "(identifier) @finding\n" HEAD, "line 7: there is a rule before with the id"},
     };
 

@@ -17,12 +17,13 @@ static int is_needed(const char *rules, const char *source, int has_imports)
 {
     struct scanner *s = scanner_new(tree_sitter_javascript(), SCANNER_JAVASCRIPT);
     struct vial_error err = {0};
+    uint32_t places[4];
     int needed;
 
     if (scanner_add(s, "t", rules, strlen(rules), &err) < 0) {
         fail_msg("%s", err.text);
     }
-    needed = scanner_is_needed(s, source, strlen(source), has_imports);
+    needed = scanner_places(s, source, strlen(source), has_imports, places, 4) != 0;
     scanner_free(s);
     return needed;
 }
@@ -75,6 +76,23 @@ static void rules_about_imports_need_restricted_ones(void **state)
     assert_true(is_needed(rules, "import 'x'", 1));
 }
 
+static void places_are_where_words_begin(void **state)
+{
+    static const char rules[] = HEAD("a", "") "((identifier) @finding (#eq? @finding \"eval\"))";
+    static const char source[] = "eval; x.eval; evaluate";
+    struct scanner *s = scanner_new(tree_sitter_javascript(), SCANNER_JAVASCRIPT);
+    uint32_t places[3];
+
+    (void)state;
+    assert_int_equal(scanner_add(s, "t", rules, strlen(rules), NULL), 0);
+    assert_int_equal(scanner_places(s, source, strlen(source), 0, places, 3), 3);
+    assert_int_equal(places[0], 0);
+    assert_int_equal(places[1], 8);
+    assert_int_equal(places[2], 14);
+    assert_int_equal(scanner_places(s, source, strlen(source), 0, places, 2), -1);
+    scanner_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -82,6 +100,7 @@ int main(void)
         cmocka_unit_test(a_rule_without_words_is_about_everything),
         cmocka_unit_test(words_of_the_header_come_first),
         cmocka_unit_test(rules_about_imports_need_restricted_ones),
+        cmocka_unit_test(places_are_where_words_begin),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

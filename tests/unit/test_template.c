@@ -1,10 +1,12 @@
 /* test_template.c - starting one template without a pool: its report, its processes, its end. */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -38,6 +40,21 @@ static void make_engine(struct vial_engine *e, const char *cell_path)
     }
 }
 
+/* Has this process something of a file with this in its name mapped? */
+static int maps_have(pid_t pid, const char *name)
+{
+    static char text[256 * 1024];
+    char path[64];
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+    if (fd_get_text(AT_FDCWD, path, text, sizeof(text)) < 0) {
+        helper_say_skip("only root can look at the mappings of a template");
+        return 0;
+    }
+    assert_non_null(strstr(text, "libjavascriptcoregtk"));
+    return strstr(text, name) != NULL;
+}
+
 static void remove_engine(struct vial_engine *e)
 {
     free(e->breeds[BREED_JS].cell_path);
@@ -64,6 +81,8 @@ static void a_template_is_confined_and_proven(void **state)
     assert_int_equal(report.entries[LAYER_SECCOMP].state, LAYER_PROVEN);
     assert_int_equal(report.entries[LAYER_CAPABILITIES].state, LAYER_PROVEN);
     assert_int_equal(report.entries[LAYER_DESCRIPTORS].state, LAYER_PROVEN);
+    assert_false(e.has_no_standins);
+    assert_false(maps_have(pid, "libgcrypt")); /* which the true libsystemd brings along */
     template_release(&t);
     assert_int_equal(t.sock, -1);
     assert_int_equal(t.pidfd, -1);
@@ -118,6 +137,37 @@ static int start_script(const char *script, struct vial_error *err)
     return r;
 }
 
+/* A linker that finds too little in the stand-ins gives up. Then the true libraries are tried. */
+static void without_stand_ins_it_is_tried_again(void **state)
+{
+    static const char script[] = "#!/bin/sh\n[ -n \"$LD_LIBRARY_PATH\" ] && exit 127\nexit 3\n";
+    char directory[] = "/tmp/vial-test-XXXXXX";
+    char path[64], standins[64];
+    static struct vial_engine e;
+    struct template t = {.sock = -1, .pidfd = -1};
+    struct layer_report report;
+    struct vial_error err;
+    int fd;
+
+    (void)state;
+    assert_non_null(mkdtemp(directory));
+    (void)snprintf(path, sizeof(path), "%s/cell", directory);
+    (void)snprintf(standins, sizeof(standins), "%s/standins", directory);
+    assert_int_equal(mkdir(standins, 0700), 0);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+    assert_true(fd >= 0);
+    assert_int_equal(fd_write_all(fd, script, sizeof(script) - 1), 0);
+    (void)close(fd);
+    make_engine(&e, path);
+    assert_int_equal(template_start(&e, BREED_JS, 0, &t, &report, &err), VIAL_E_CELL);
+    assert_true(e.has_no_standins);
+    assert_true(helper_has_no_children());
+    remove_engine(&e);
+    (void)unlink(path);
+    (void)rmdir(standins);
+    (void)rmdir(directory);
+}
+
 /* A program that says something else than a template does: it writes to the control socket what is
  * no message. */
 static void a_program_that_talks_nonsense_is_refused(void **state)
@@ -146,6 +196,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_template_is_confined_and_proven),
+        cmocka_unit_test(without_stand_ins_it_is_tried_again),
         cmocka_unit_test(programs_that_do_not_answer_as_they_should),
         cmocka_unit_test(a_program_that_talks_nonsense_is_refused),
         cmocka_unit_test(a_copy_that_nobody_told_of_is_not_waited_for),

@@ -10,6 +10,7 @@
 #include "cell/js/context.h"
 #include "cell/js/files.h"
 #include "cell/js/interrupt.h"
+#include "cell/js/narrow.h"
 #include "cell/js/random.h"
 #include "cell/js/run.h"
 #include "cell/memfs.h"
@@ -52,21 +53,80 @@ static const char *const UNUSED[] = {"libgio-2.0.", "libgmodule-2.0.", "libgobje
 /* A program with modules of each kind, so that the loader has run once; and how its value ends. */
 static const char MODULE_MAIN[] =
     "import d, {f, n} from './a.js'; import * as ns from './a.js'; import c from './c.js';\n"
-    "const late = await import('./d.js'); export default [d, f(n), ns.n, c.x, late.default];";
+    "import path from 'node:path'; import {EventEmitter} from 'node:events';\n"
+    "const late = await import('./d.js'); const e = new EventEmitter();\n"
+    "export default [d, f(n), ns.n, c.x, late.default, path.join('a', 'b') + "
+    "e.listenerCount('x')];";
 static const char *const MODULES[][2] = {
     {"./a.js", "export {f} from './b.js'; export * from './b.js'; export default 1"},
     {"./b.js",
         "import {g} from './e.js'; export let n = 1; export function f(x) { n++; return g(x) }"},
-    {"./c.js", "const e = require('./d.js'); exports.x = module.id + e.default;"},
+    {"./c.js", "const e = require('./d.js'); const {sep} = require('node:path');\n"
+               "exports.x = module.id + sep + e.default;"},
     {"./d.js", "import './e.js'; export default import.meta.url;"},
     {"./e.js", "import {f} from './b.js'; export function g(x) { return f && x }"},
 };
 static const char MODULE_VALUE[] =
-    "[1,1,2,\"./c.jsfile:///home/vial/d.js\",\"file:///home/vial/d.js\"]";
+    "[1,1,2,\"./c.js/file:///home/vial/d.js\",\"file:///home/vial/d.js\",\"a/b0\"]";
 
 /* Small, and with a bit of everything that programs have. */
 static const char TYPICAL[] =
     "(() => { const f = (list) => list.map(x => ({x, s: `${x}`})); return f([1, 2]); })()";
+
+/* As long as programs usually are, so that the pages are known which such a program takes. */
+static const char LONGER[] =
+    "class Account {\n"
+    "    #amounts = [];\n"
+    "    constructor(name, ...amounts) { this.name = name; this.#amounts.push(...amounts); }\n"
+    "    get balance() { return this.#amounts.reduce((sum, amount) => sum + amount, 0); }\n"
+    "    add(amount) { this.#amounts.push(amount); return this; }\n"
+    "    toString() { return `${this.name}: ${this.balance.toFixed(2)}`; }\n"
+    "}\n"
+    "function read(lines) {\n"
+    "    const accounts = new Map();\n"
+    "    for (const [index, line] of lines.entries()) {\n"
+    "        const match = /^(\\w+)\\s*:\\s*(-?\\d+(?:\\.\\d+)?)$/.exec(line.trim());\n"
+    "        if (match === null) {\n"
+    "            continue;\n"
+    "        }\n"
+    "        const [, name, amount] = match;\n"
+    "        try {\n"
+    "            if (!accounts.has(name)) {\n"
+    "                accounts.set(name, new Account(name));\n"
+    "            }\n"
+    "            accounts.get(name).add(Number(amount));\n"
+    "        } catch (error) {\n"
+    "            throw new Error(`line ${index + 1}: ${error.message}`);\n"
+    "        }\n"
+    "    }\n"
+    "    return accounts;\n"
+    "}\n"
+    "function totals(rows, key, value) {\n"
+    "    const sums = {};\n"
+    "    for (const row of rows) {\n"
+    "        sums[row[key]] = (sums[row[key]] ?? 0) + (row[value] || 0);\n"
+    "    }\n"
+    "    return Object.entries(sums).sort((a, b) => b[1] - a[1]).map(([k, v]) => `${k}: ${v}`);\n"
+    "}\n"
+    "const primes = (limit) => {\n"
+    "    const sieve = new Array(limit + 1).fill(true);\n"
+    "    for (let i = 2; i * i <= limit; i++) {\n"
+    "        for (let j = i * i; sieve[i] && j <= limit; j += i) {\n"
+    "            sieve[j] = false;\n"
+    "        }\n"
+    "    }\n"
+    "    return sieve.flatMap((isPrime, i) => (isPrime && i > 1 ? [i] : []));\n"
+    "};\n"
+    "const accounts = read(['ann: 5', 'bob: 7.25', 'nobody', 'ann: -2']);\n"
+    "const rows = Array.from({length: 20}, (_, i) => ({name: 'n' + (i % 3), amount: i}));\n"
+    "const text = JSON.stringify({rows: totals(rows, 'name', 'amount'), primes: primes(50)});\n"
+    "const words = new Set(text.match(/[a-z]+/g).filter((word) => word.length > 2));\n"
+    "let count = 0;\n"
+    "while (count < 5 && words.size > count) {\n"
+    "    count++;\n"
+    "}\n"
+    "({accounts: [...accounts.values()].map(String), words: [...words], back: JSON.parse(text), "
+    "count, ...{at: new Date(0)}})\n";
 
 static void rehearse_run(struct js_context *c, const char *source)
 {
@@ -133,6 +193,9 @@ static int warm_thoroughly(JSContextGroupRef group, const char **ret_why)
         *ret_why = "warming the module loader";
         return -1;
     }
+    /* Last: the allocator then goes on where these did, and a cell writes to 40 pages less. */
+    rehearse_run(&rehearse, TYPICAL);
+    rehearse_run(&guest, "1+1");
     return 0;
 }
 
@@ -154,6 +217,7 @@ static int js_warm(const struct guest_warmth *warmth, const char **ret_why)
     }
     jsc_disable_scavenger();
     group = JSContextGroupCreate();
+    (void)narrow_find(); /* without it large values are slower */
     buf_init(&rehearsal, (size_t)1024 * 1024);
     tzset(); /* reads the one file that the engine would open later */
     if (js_context_init(&guest, group, ret_why) < 0) {
@@ -200,8 +264,14 @@ static void js_rehearse(void)
     rehearse_run(&guest, "1+1");
 }
 
+static void js_rehearse_longer(void)
+{
+    rehearse_run(&guest, LONGER);
+}
+
 static void js_rehearse_modules(void)
 {
+    js_touch(); /* a cell has done so by then, and goes on behind what that took */
     rehearse_run(&guest, "import path from 'node:path'; import {EventEmitter} from 'node:events';\n"
                          "const f = async (x) => x; await f(1);\n"
                          "export default path.join('a', 'b') + typeof EventEmitter;");
@@ -232,6 +302,7 @@ const struct guest_ops GUEST = {
     .reseed = js_reseed,
     .touch = js_touch,
     .rehearse = js_rehearse,
+    .rehearse_longer = js_rehearse_longer,
     .rehearse_modules = js_rehearse_modules,
     .stay = js_stay,
     .branched = calls_forget,

@@ -5,7 +5,8 @@
 #include "cell/guest.h"
 #include "cell/js/context.h"
 
-/* Calls our own functions in a context as a run does, without evaluating anything in it. */
+/* Calls our own functions in a context as a run does, without evaluating anything in it that could
+ * be seen afterwards. */
 void js_run_nothing(struct js_context *c);
 
 /* Evaluates, turns the event loop, and adds the fields of the RESULT. With start->session this is

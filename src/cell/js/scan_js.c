@@ -37,8 +37,21 @@ static int read_typescript(
     return r < 0 ? r : code_parse(tree_sitter_javascript(), ret->text, ret->len, &ret->tree, err);
 }
 
-static int js_read(const struct guest_module *source, uint32_t language, struct scan_tree *ret,
-    struct vial_error *err)
+/* Will its modules have to be found? Then all of it is read, once for both. */
+static int may_have_modules(const char *text, size_t len)
+{
+    static const char *const words[] = {"import", "export", "require", "await", "module"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (memmem(text, len, words[i], strlen(words[i])) != NULL) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int js_read(const struct guest_module *source, uint32_t language,
+    const struct excerpt *excerpt, struct scan_tree *ret, struct vial_error *err)
 {
     struct scan_tree plain = {
         .text = source->source, .len = source->source_len, .language = SCANNER_JAVASCRIPT};
@@ -51,6 +64,13 @@ static int js_read(const struct guest_module *source, uint32_t language, struct 
         (language == VIAL_LANGUAGE_AUTO &&
             (has_end(source, ".ts") || has_end(source, ".mts") || has_end(source, ".cts")))) {
         return read_typescript(source, ret, err);
+    }
+    if (excerpt != NULL && !may_have_modules(plain.text, plain.len) &&
+        syntax_parse_excerpt(tree_sitter_javascript(), plain.text, plain.len, excerpt->ranges,
+            excerpt->count, &plain.tree)) {
+        plain.is_excerpt = 1;
+        *ret = plain;
+        return VIAL_OK;
     }
     r = code_parse(tree_sitter_javascript(), plain.text, plain.len, &plain.tree, err);
     /* Models write types without saying so, and then it is run as TypeScript. */
@@ -98,6 +118,7 @@ static void js_forget(void)
 const struct scan_ops SCAN = {
     .grammar = tree_sitter_javascript,
     .languages = SCANNER_JAVASCRIPT | SCANNER_TYPESCRIPT,
+    .excerpt = excerpt_make_js,
     .read = js_read,
     .map_back = js_map_back,
     .keep = js_keep,

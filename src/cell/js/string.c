@@ -5,6 +5,7 @@
 
 #include "base/utf8.h"
 #include "cell/js/context.h"
+#include "cell/js/narrow.h"
 
 enum { LONG_TEXT_UNITS = 256 };
 
@@ -39,6 +40,10 @@ JSStringRef js_string_from_utf8(const char *bytes, size_t len)
     size_t n = 0;
     uint32_t c;
 
+    string = len >= LONG_TEXT_UNITS && utf8_is_ascii(bytes, len) ? narrow_string(bytes, len) : NULL;
+    if (string != NULL) {
+        return string;
+    }
     if (memchr(bytes, '\0', len) == NULL && bytes[len] == '\0') {
         return JSStringCreateWithUTF8CString(
             bytes); /* the engine's own way, which keeps ASCII narrow */
@@ -61,21 +66,40 @@ JSStringRef js_string_from_utf8(const char *bytes, size_t len)
     return string;
 }
 
-/* Long text is nearly always ASCII, which the engine keeps in bytes and copies at the speed of
- * memory; the general way below has it widened first. 1: done. */
-static int copy_ascii(JSStringRef string, size_t n, struct buf *out)
+/* Long text is nearly always ASCII, which the engine keeps in bytes: those are copied at the speed
+ * of memory. So is the rest of what it keeps like that, but for the few characters that need two
+ * bytes. 1: done. */
+static int copy_narrow(JSStringRef string, size_t n, struct buf *out)
 {
+    const unsigned char *bytes = n >= LONG_TEXT_UNITS ? narrow_bytes(string) : NULL;
+    size_t i, wide = 0;
     char *to;
 
-    if (n < LONG_TEXT_UNITS || buf_reserve(out, n + 1, NULL) < 0) {
+    if (bytes == NULL) {
+        return 0;
+    }
+    if (!utf8_is_ascii((const char *)bytes, n)) {
+        for (i = 0; i < n; i++) {
+            wide += bytes[i] >> 7;
+        }
+    }
+    if (wide == 0) {
+        return buf_add(out, bytes, n, NULL) == 0;
+    }
+    if (buf_reserve(out, n + wide, NULL) < 0) {
         return 0;
     }
     to = out->data + out->len;
-    if (JSStringGetUTF8CString(string, to, n + 1) != n + 1 || !utf8_is_ascii(to, n)) {
-        *to = '\0';
-        return 0;
+    for (i = 0; i < n; i++) {
+        if (bytes[i] < 0x80) {
+            *to++ = (char)bytes[i];
+        } else {
+            *to++ = (char)(0xc0 | bytes[i] >> 6);
+            *to++ = (char)(0x80 | (bytes[i] & 0x3f));
+        }
     }
-    out->len += n;
+    *to = '\0';
+    out->len += n + wide;
     return 1;
 }
 
@@ -86,7 +110,7 @@ int js_string_to_utf8(JSStringRef string, struct buf *out)
     size_t i, need = 0;
     uint32_t c;
 
-    if (copy_ascii(string, n, out)) {
+    if (copy_narrow(string, n, out)) {
         return 0;
     }
     units = JSStringGetCharactersPtr(string);

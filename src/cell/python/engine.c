@@ -24,6 +24,68 @@ static const char TYPICAL[] = "import json\n"
                               "print(end='')\n"
                               "f([1, total])\n";
 
+/* As long as programs usually are, so that the pages are known which such a program takes. */
+static const char LONGER[] =
+    "import collections\n"
+    "import json\n"
+    "import re\n"
+    "\n"
+    "class Account:\n"
+    "    \"\"\"Somebody's, with what was paid in and out.\"\"\"\n"
+    "\n"
+    "    def __init__(self, name, amounts=()):\n"
+    "        self.name = name\n"
+    "        self.amounts = list(amounts)\n"
+    "\n"
+    "    @property\n"
+    "    def balance(self):\n"
+    "        return sum(self.amounts)\n"
+    "\n"
+    "    def __repr__(self):\n"
+    "        return f'Account({self.name!r}, {self.balance:.2f})'\n"
+    "\n"
+    "\n"
+    "def read(lines):\n"
+    "    accounts = {}\n"
+    "    for number, line in enumerate(lines, start=1):\n"
+    "        match = re.match(r'(\\w+)\\s*:\\s*(-?\\d+(?:\\.\\d+)?)$', line.strip())\n"
+    "        if match is None:\n"
+    "            continue\n"
+    "        name, amount = match.groups()\n"
+    "        try:\n"
+    "            accounts.setdefault(name, Account(name)).amounts.append(float(amount))\n"
+    "        except ValueError as error:\n"
+    "            print(f'line {number}: {error}')\n"
+    "    return accounts\n"
+    "\n"
+    "\n"
+    "def totals(rows, key, value):\n"
+    "    sums = collections.defaultdict(int)\n"
+    "    for row in rows:\n"
+    "        sums[row[key]] += row.get(value, 0)\n"
+    "    ranked = sorted(sums.items(), key=lambda item: -item[1])\n"
+    "    return [f'{name}: {amount}' for name, amount in ranked]\n"
+    "\n"
+    "\n"
+    "def primes(limit):\n"
+    "    sieve = [True] * (limit + 1)\n"
+    "    sieve[0:2] = [False, False]\n"
+    "    for i in range(2, int(limit ** 0.5) + 1):\n"
+    "        if sieve[i]:\n"
+    "            sieve[i * i :: i] = [False] * len(sieve[i * i :: i])\n"
+    "    return [i for i, is_prime in enumerate(sieve) if is_prime]\n"
+    "\n"
+    "\n"
+    "accounts = read(['ann: 5', 'bob: 7.25', 'nobody', 'ann: -2'])\n"
+    "rows = [{'name': f'n{i % 3}', 'amount': i} for i in range(20)]\n"
+    "text = json.dumps({'rows': totals(rows, 'name', 'amount'), 'primes': primes(50)})\n"
+    "words = collections.Counter(re.findall('[a-z]+', text)).most_common(3)\n"
+    "while len(words) > 5:\n"
+    "    words.pop()\n"
+    "print(end='')\n"
+    "{'accounts': [str(a) for a in accounts.values()], 'words': words, 'back': json.loads(text), "
+    "'sum': sum(i * i for i in range(100))}\n";
+
 /* The same for programs that work with data. */
 static const char TYPICAL_DATA[] = "import numpy as np\n"
                                    "import pandas as pd\n"
@@ -160,15 +222,25 @@ static void python_touch(void)
     }
 }
 
-static void python_rehearse(void)
+static void rehearse(const char *source)
 {
     struct guest_start start = {.name = "main.py",
         .name_len = 7,
-        .source = has_data ? TYPICAL_DATA : TYPICAL,
-        .source_len = has_data ? sizeof(TYPICAL_DATA) - 1 : sizeof(TYPICAL) - 1,
+        .source = source,
+        .source_len = strlen(source),
         .value_bytes_max = 4096};
 
     py_run(&start, &rehearsal);
+}
+
+static void python_rehearse(void)
+{
+    rehearse(has_data ? TYPICAL_DATA : TYPICAL);
+}
+
+static void python_rehearse_longer(void)
+{
+    rehearse(has_data ? TYPICAL_DATA : LONGER);
 }
 
 static int python_warm(const struct guest_warmth *warmth, const char **ret_why)
@@ -287,6 +359,7 @@ const struct guest_ops GUEST = {
     .reseed = python_reseed,
     .touch = python_touch,
     .rehearse = python_rehearse,
+    .rehearse_longer = python_rehearse_longer,
     .rehearse_modules = python_rehearse,
     .stay = python_stay,
     .branched = python_branched,

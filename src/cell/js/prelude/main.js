@@ -379,11 +379,16 @@ function warmTimers() {
     guestPerformance.now();
 }
 
-/* Often enough for the check of large values to be compiled: it visits every member of them. */
+/* Often enough for the check of large values to be compiled: it visits every member of them. Objects
+ * of many shapes, so that the engine does not make it for one. */
 function warmPlain() {
+    const members = [1, "x", 1.5, true, null, [1, 2], ["a", {}], { a: 1 }, [1.5, 2.5]];
     const rows = [];
     for (let i = 0; i < 500; i++) {
-        rows[i] = { id: i, name: "x", value: i * 1.5, ok: true, list: ["a", 1, null], none: null };
+        rows[i] = {};
+        for (let k = 0; k < 1 + i % 7; k++) {
+            rows[i][`k${(i * 7 + k * k) % 50}`] = members[(i + k) % 9];
+        }
     }
     for (let i = 0; i < 20; i++) {
         unitsSoFar = 0;

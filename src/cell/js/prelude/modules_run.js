@@ -16,6 +16,13 @@ function makeMeta(record) {
     return meta;
 }
 
+/* What a rewritten module gets as import.meta: making it takes as long as running a small module, so
+ * one that does not use it has none. The name is in the text once as that of the parameter. */
+function metaFor(record, text) {
+    const first = stringIndexOf(text, "vial$m", 0);
+    return stringIndexOf(text, "vial$m", first + 1) < 0 ? undefined : makeMeta(record);
+}
+
 /* Where a module would be if modules were files; programs take such names apart. */
 function modulePath(name) {
     return stringStartsWith(name, "./") ? HOME_PATH + stringSlice(name, 2)
@@ -95,7 +102,7 @@ function instantiateExact(record) {
         open = resolve;
     });
     const main = evaluateText(read[2], url, file)(makeRegister(record), env, makeImport(record),
-        makeMeta(record), giveBack, gate);
+        metaFor(record, read[2]), giveBack, gate);
     const running = apply(main, undefined, []);
     if (record.isAsync) {
         record.start = () => {
@@ -123,10 +130,10 @@ function startModule(record) {
     for (let i = 0; i < bindings.length; i++) {
         values[i] = readBinding(bindings[i]);
     }
-    const main = evaluateText(record.text, record.url, record.file);
+    const { text } = record;
     record.text = "";
-    return apply(main, undefined,
-        [makeRegister(record), values, makeImport(record), makeMeta(record)]);
+    return apply(evaluateText(text, record.url, record.file), undefined,
+        [makeRegister(record), values, makeImport(record), metaFor(record, text)]);
 }
 
 /* ---- evaluation, in the order of the specification ---- */

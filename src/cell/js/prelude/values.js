@@ -8,6 +8,10 @@
 /* Deeper values are refused: host programs read them recursively. */
 const VALUE_DEPTH_MAX = 100;
 
+/* The largest number, and the one that is nearest to 0. */
+const NUMBER_MOST = 1.7976931348623157e308;
+const NUMBER_LEAST = 5e-324;
+
 /* Parts of a path that an error message shows before it gives up. */
 const PATH_PARTS_MAX = 12;
 
@@ -57,61 +61,59 @@ function isPlain(value) {
     }
 }
 
+/* Finite and not -0. Compared with fractions only: the engine takes a member for an integer by what it
+ * saw before, and code that asks whether it is 0 is thrown away and compiled again and again. */
 function isPlainNumber(value) {
-    return value - value === 0 && (value !== 0 || 1 / value > 0);
+    return value >= NUMBER_LEAST ? value <= NUMBER_MOST
+        : value <= -NUMBER_LEAST ? value >= -NUMBER_MOST : 1 / value > 0;
 }
 
 /* A cycle needs no check of its own: it ends at the depth limit. A toJSON function is no plain member,
- * and the prototypes have none. */
+ * and the prototypes have none. The engine keeps the names of objects of one shape for the loop over
+ * them; nothing is inherited, since the prototypes are as they were born. One function, because the
+ * engine compiles each anew, and that takes longer than walking through a megabyte. */
 function isPlainObject(value, depth) {
     if (depth >= VALUE_DEPTH_MAX || unitsSoFar > valueBytesMax ||
         (proxiesExist && nativeProxyTarget(value) !== null)) {
         return false;
     }
     const proto = getPrototypeOf(value);
-    unitsSoFar += 2;
-    if (proto === ArrayPrototype) {
-        return isArray(value) && isPlainArray(value, depth);
-    }
-    return (proto === ObjectPrototype || proto === null) && !isArray(value) &&
-        hasPlainMembers(value, depth);
-}
-
-function isPlainArray(value, depth) {
-    const { length } = value;
-    unitsSoFar += length;
-    if (unitsSoFar > valueBytesMax) {
-        return false;
-    }
-    for (let i = 0; i < length; i++) {
-        const member = value[i];
-        const type = typeof member;
-        if (type === "string") {
-            unitsSoFar += member.length;
-        } else if (type === "number") {
-            if (!isPlainNumber(member)) {
-                return false;
-            }
-        } else if (type === "object") {
-            if (member !== null && !isPlainObject(member, depth + 1)) {
-                return false;
-            }
-        } else if (type !== "boolean") {
+    let units = 2;
+    if (isArray(value)) {
+        const { length } = value;
+        unitsSoFar += length;
+        if (proto !== ArrayPrototype || unitsSoFar > valueBytesMax) {
             return false;
         }
+        for (let i = 0; i < length; i++) {
+            const member = value[i];
+            const type = typeof member;
+            if (type === "string") {
+                units += member.length;
+            } else if (type === "number") {
+                if (!isPlainNumber(member)) {
+                    return false;
+                }
+            } else if (type === "object") {
+                if (member !== null && !isPlainObject(member, depth + 1)) {
+                    return false;
+                }
+            } else if (type !== "boolean") {
+                return false;
+            }
+        }
+        unitsSoFar += units;
+        return true;
     }
-    return true;
-}
-
-/* The engine keeps the names of objects of one shape for this loop; nothing is inherited, since the
- * prototypes are as they were born. */
-function hasPlainMembers(value, depth) {
+    if (proto !== ObjectPrototype && proto !== null) {
+        return false;
+    }
     for (const key in value) {
         const member = value[key];
         const type = typeof member;
-        unitsSoFar += 3;
+        units += 3;
         if (type === "string") {
-            unitsSoFar += member.length;
+            units += member.length;
         } else if (type === "number") {
             if (!isPlainNumber(member)) {
                 return false;
@@ -124,6 +126,7 @@ function hasPlainMembers(value, depth) {
             return false;
         }
     }
+    unitsSoFar += units;
     return true;
 }
 

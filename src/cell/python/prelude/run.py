@@ -4,7 +4,6 @@ C (run.c) calls evaluate() once for a run, and once for each evaluation of a ses
 program is that of its last statement when this is an expression, or what __return() was given, or
 what main() returns when the environment wants that. A value that can be awaited is awaited.
 """
-import ast
 import atexit
 import builtins
 import linecache
@@ -14,11 +13,8 @@ import threading
 import time
 import types
 
-from . import display, errors, imports, modules, surroundings, tools
+from . import display, errors, imports, modules, source, surroundings, tools
 
-# What a program is compiled with: await is allowed at its top level.
-FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-VALUE = "__vial_value__"
 CO_COROUTINE, CO_ITERABLE_COROUTINE = 128, 256  # as inspect has them
 NO_MAIN = (
     "the program has no function main: write `async def main():` or `def main():` and return the "
@@ -29,8 +25,6 @@ NAMES_MAX = 1000  # that a completion shows; nobody reads more
 OK, FAILED, EXITED, MEMORY = 0, 1, 2, 3
 SESSION_EVAL = 1  # as wire/field.h has it; else the program is the last one
 REHEARSAL = -1  # no program of anybody's
-NESTED = "the program is nested too deeply"
-TREE_BYTES = 200  # that a tree takes for each byte of source, about
 LONG_MAX = 2**63
 NO_FRAME = "error return without exception set"  # what Python 3.11 says when there is no memory for a call
 
@@ -56,38 +50,6 @@ scratch = new_main()
 running = None  # the event loop of a session, which stays between its evaluations
 
 
-def has_room(bytes_):
-    """Is there so much memory? It is not written to, so asking costs nothing."""
-    try:
-        return bytearray(bytes_) is not None
-    except MemoryError:
-        return False
-
-
-def compile_tree(text, name):
-    try:
-        return compile(text, name, "exec", FLAGS | ast.PyCF_ONLY_AST, dont_inherit=True)
-    except ValueError as error:  # a NUL, which Python finds before it looks at the grammar
-        at = max(text.find("\0"), 0)
-        line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
-        raise SyntaxError(str(error), (name, line, column, "")) from None
-    except MemoryError:  # the reader's word for what goes too deep as well
-        if has_room(TREE_BYTES * len(text)):
-            raise SyntaxError(NESTED, (name, 1, 1, "")) from None
-        raise
-
-
-def parse(text, name):
-    """The program as a tree whose last expression is kept."""
-    tree = compile_tree(text, name)
-    imports.check(tree, name)
-    last = tree.body[-1] if tree.body else None
-    if isinstance(last, ast.Expr):
-        target = ast.Name(VALUE, ast.Store())
-        tree.body[-1] = ast.copy_location(ast.Assign([ast.copy_location(target, last)], last.value), last)
-    return tree
-
-
 def await_(awaitable, session):
     """Runs the event loop until there is a value."""
     global running
@@ -100,12 +62,19 @@ def await_(awaitable, session):
     return loop.run_in(running, awaitable)
 
 
-def execute(code, scope, session):
+def execute(text, name, scope, session):
+    """Gives the value of the last statement."""
+    check = imports.check if imports.allowed is not None else None
+    parts = source.compile_parts(text, name) if check is None else None
+    if parts is not None:
+        for part in parts:
+            value = eval(part, scope)
+        return value
+    code = source.compile_whole(text, name, check)
     value = eval(code, scope)
     if code.co_flags & CO_COROUTINE:
         await_(value, session)
-    value = scope.pop(VALUE, None)
-    return value
+    return scope.pop(source.VALUE, None)
 
 
 def settle(value, session):
@@ -130,10 +99,33 @@ def call_main(scope, session):
     return settle(function(), session)
 
 
+len, getattr = len, getattr  # a program may replace those that there are
+
+
+def handlers():
+    """The handlers of logging, which it goes through at the end."""
+    return getattr(sys.modules.get("logging"), "_handlerList", ())
+
+
+# What the library itself has to do at the end, which comes to nothing when the program adds nothing.
+ENDS, THREAD_ENDS, HANDLERS = atexit._ncallbacks(), len(threading._threading_atexits), len(handlers())
+
+
+def has_ends():
+    """Is there anything to be done at the end: threads, functions, lines that wait in handlers?"""
+    return (
+        len(threading._active) > 1
+        or len(threading._limbo) > 0
+        or len(threading._threading_atexits) != THREAD_ENDS
+        or atexit._ncallbacks() != ENDS
+        or len(handlers()) != HANDLERS
+    )
+
+
 def finish(stays):
     """What Python does at the end of a program: threads end, handlers run, output goes out."""
     display.collect_figures()
-    if not stays:
+    if not stays and has_ends():
         threading._shutdown()
         atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
@@ -204,7 +196,7 @@ def permit(gone, stands, reads):
         sys.path.insert(0, HOME)
 
 
-def evaluate(source, name, session, entry_is_main):
+def evaluate(program, name, session, entry_is_main):
     """Runs a program. (OK, value), (FAILED, description), (EXITED, code) or (MEMORY, description)."""
     scope = main.__dict__
     stays = session in (SESSION_EVAL, REHEARSAL)
@@ -212,16 +204,15 @@ def evaluate(source, name, session, entry_is_main):
         surroundings.stay()
     try:
         try:
-            text = modules.decode(source)
+            text = modules.decode(program)
             modules.remember(text, name)
-            code = compile(parse(text, name), name, "exec", FLAGS, dont_inherit=True)
-            value = settle(execute(code, scope, session), session)
+            value = settle(execute(text, name, scope, session), session)
             if entry_is_main:
                 value = call_main(scope, session)
         except Return as early:
             value = settle(early.args[0], session)
         finally:
-            scope.pop(VALUE, None)
+            scope.pop(source.VALUE, None)
         finish(stays)
         if session == SESSION_EVAL and value is not None:
             builtins._ = value  # as at Python's own prompt
@@ -242,12 +233,12 @@ def evaluate(source, name, session, entry_is_main):
         return FAILED, errors.describe(error, name)
 
 
-def rehearse(source):
+def rehearse(program):
     """Goes the way of a run in a module that no program sees, and forgets it."""
     global main
     kept, main = main, scratch
     try:
-        return evaluate(source, "rehearsal.py", REHEARSAL, 0)[1]
+        return evaluate(program, "rehearsal.py", REHEARSAL, 0)[1]
     finally:
         main = kept
         del linecache.cache["rehearsal.py"]
