@@ -370,7 +370,7 @@ def test_a_database_of_a_newer_vial(vial, folder):
 def test_logs_are_json_without_content(vial, folder):
     with serving(vial, folder, "--log-level", "debug") as s:
         s.ask("POST", "/v1/runs", {"code": "'hidden' + 'words'", "input": "private words"})
-        lines = [json.loads(line) for line in s.log_path.read_text().splitlines()]
+    lines = [json.loads(line) for line in s.log_path.read_text().splitlines()]
     assert all({"ts", "level", "msg"} <= set(line) for line in lines)
     assert any(line.get("route") == "/v1/runs" for line in lines)
     text = s.log_path.read_text()
