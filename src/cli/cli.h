@@ -14,7 +14,9 @@ enum exit_code {
     EXIT_REFUSED = 1,  /* of `vial env`: no such environment, or it exists, or is in use */
     EXIT_FINDINGS = 1, /* of `vial scan`: at least one that is more than an information */
     EXIT_USAGE = 2,
-    EXIT_DOCUMENT = 3, /* the document of an environment breaks rules */
+    EXIT_DOCUMENT = 3,     /* the document of an environment breaks rules */
+    EXIT_CONFIG = 3,       /* the configuration of the server does */
+    EXIT_UNAVAILABLE = 69, /* the server cannot be started: EX_UNAVAILABLE */
     EXIT_CALL_LIMIT = 122,
     EXIT_DISK_LIMIT = 123,
     EXIT_WALL_LIMIT = 124,
@@ -37,6 +39,9 @@ int cmd_secret(int argc, char **argv);
 int cmd_policy(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_scan(int argc, char **argv);
+int cmd_key(int argc, char **argv);
+int cmd_audit(int argc, char **argv);
+int cmd_serve(int argc, char **argv);
 
 /* One line on stderr, "vial: ...", with terminal codes in it made visible; returns code. */
 int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -22,7 +22,7 @@ enum {
 
 static const char *const KEYS[] = {"name", "description", "language", "prefix", "modules", "tools",
     "globals", "permissions", "limits", "env", "cwd", "files", "mounts", "entry", "packages",
-    "allowed_imports", "scan", NULL};
+    "allowed_imports", "scan", "audit", NULL};
 
 void document_free(struct document *doc)
 {
@@ -58,6 +58,7 @@ void document_free(struct document *doc)
     document_tools_release(doc);
     permission_free(doc->permissions);
     document_scan_release(doc);
+    audit_rules_release(&doc->audit);
     document_strings_release(&doc->packages);
     document_strings_release(&doc->allowed_imports);
     document_strings_release(&doc->env);
@@ -290,6 +291,7 @@ static void check_root(struct document_check *c, json_t *root)
     check_part(c, root, "permissions", document_check_permissions);
     check_part(c, root, "limits", document_check_limits);
     check_part(c, root, "scan", document_check_scan);
+    check_part(c, root, "audit", document_check_audit);
     check_part(c, root, "env", document_check_env);
     document_check_cwd(c, root);
     check_part(c, root, "files", document_check_files);

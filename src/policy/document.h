@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "policy/audit_rules.h"
 #include "policy/permission.h"
 #include "vial.h"
 
@@ -138,6 +139,7 @@ struct document {
     uint32_t scan_mode; /* enum vial_scan: AUTO, WARN or BLOCK */
     struct vial_scan_rules *scan_rules;
     size_t scan_rules_count;
+    struct audit_rules audit;      /* what of its runs a server writes down */
     struct vial_limits limits;     /* of a run that asks for none; resolved */
     struct vial_limits limits_max; /* what a run may ask for; resolved */
     struct document_strings env;   /* "NAME=value" */

@@ -87,6 +87,7 @@ void document_check_imports(struct document_check *c, json_t *value);
 void document_check_packages(struct document_check *c, json_t *value);
 void document_check_scan(struct document_check *c, json_t *value);
 void document_scan_release(struct document *doc);
+void document_check_audit(struct document_check *c, json_t *value);
 void document_check_limits(struct document_check *c, json_t *value);
 void document_check_env(struct document_check *c, json_t *value);
 void document_check_cwd(struct document_check *c, const json_t *root);

@@ -2,8 +2,8 @@
  *
  * The journal is a write-ahead log: readers do not wait for writers. synchronous=FULL makes every
  * commit wait for the disk, which is what "created" means to the one who asked for it; there are
- * few of them. What is deleted is overwritten, since documents may have keys to other services in
- * them.
+ * few of them, or many share one. What is deleted is overwritten, since documents may have keys to
+ * other services in them.
  */
 #include "store/database.h"
 
@@ -15,8 +15,6 @@
 #include "base/fd.h"
 #include "store/lock.h"
 
-/* The schema as the steps that lead to it. A step that was released is never changed; user_version
- * in the file's header counts those that were made. */
 static const char *const MIGRATIONS[] = {
     /* version_last is the largest number that was ever given out, and stays when all versions are
      * gone; the triggers keep whoever edits the file by hand from breaking that. */
@@ -37,7 +35,10 @@ static const char *const MIGRATIONS[] = {
     "  BEGIN SELECT RAISE (ABORT, 'the numbers of an environment would be forgotten'); END;",
 };
 
-enum { MIGRATIONS_COUNT = sizeof(MIGRATIONS) / sizeof(MIGRATIONS[0]) };
+const struct database_kind DATABASE_STORE = {.file = "store.db",
+    .application = DATABASE_APPLICATION,
+    .migrations = MIGRATIONS,
+    .migrations_count = sizeof(MIGRATIONS) / sizeof(MIGRATIONS[0])};
 
 int database_fail(sqlite3 *db, int rc, struct vial_error *err)
 {
@@ -64,6 +65,9 @@ int database_fail(sqlite3 *db, int rc, struct vial_error *err)
         return vial__fail_sys(
             err, sys != 0 ? sys : EACCES, "the store cannot be written (%s)", sqlite3_errmsg(db));
     default:
+        if (sys == ENOSPC) { /* no room for the index of the log, which readers need as well */
+            return vial__fail_sys(err, ENOSPC, "the disk of the store is full");
+        }
         return vial__fail_sys(
             err, sys != 0 ? sys : EIO, "the store failed (%s)", sqlite3_errmsg(db));
     }
@@ -127,7 +131,8 @@ static int get_number(sqlite3 *db, const char *sql, int64_t *ret, struct vial_er
 }
 
 /* Is this a store of ours that this version understands? *ret is how many migrations it has had. */
-static int check_origin(sqlite3 *db, int64_t *ret, struct vial_error *err)
+static int check_origin(
+    sqlite3 *db, const struct database_kind *kind, int64_t *ret, struct vial_error *err)
 {
     int64_t application = 0, version = 0, tables = 0;
     int r = get_number(db, "PRAGMA application_id", &application, err);
@@ -137,31 +142,32 @@ static int check_origin(sqlite3 *db, int64_t *ret, struct vial_error *err)
     if (r < 0) {
         return r;
     }
-    if (application != DATABASE_APPLICATION && (application != 0 || version != 0 || tables != 0)) {
+    if (application != kind->application && (application != 0 || version != 0 || tables != 0)) {
         return vial__fail(err, VIAL_E_SYS, "it is a database of another program");
     }
-    if (version > MIGRATIONS_COUNT || version < 0) {
+    if (version > kind->migrations_count || version < 0) {
         return vial__fail(err, VIAL_E_SYS,
             "it was written by a newer vial (its schema is %lld, this one knows %d); use that one, "
             "or another data directory",
-            (long long)version, MIGRATIONS_COUNT);
+            (long long)version, kind->migrations_count);
     }
     *ret = version;
     return VIAL_OK;
 }
 
-static int migrate(sqlite3 *db, int64_t from, struct vial_error *err)
+static int migrate(
+    sqlite3 *db, const struct database_kind *kind, int64_t from, struct vial_error *err)
 {
     char mark[96];
     int r = VIAL_OK;
     int64_t i;
 
-    for (i = from; i < MIGRATIONS_COUNT && r == VIAL_OK; i++) {
+    for (i = from; i < kind->migrations_count && r == VIAL_OK; i++) {
         (void)snprintf(mark, sizeof(mark), "PRAGMA application_id = %d; PRAGMA user_version = %d",
-            DATABASE_APPLICATION, (int)i + 1);
+            (int)kind->application, (int)i + 1);
         r = database_begin(db, err);
         if (r == VIAL_OK) {
-            r = database_run(db, MIGRATIONS[i], err);
+            r = database_run(db, kind->migrations[i], err);
             r = r < 0 ? r : database_run(db, mark, err);
             r = database_end(db, r, err);
         }
@@ -170,7 +176,7 @@ static int migrate(sqlite3 *db, int64_t from, struct vial_error *err)
 }
 
 /* Looks before it changes anything: the file may be somebody else's. */
-static int prepare_database(sqlite3 *db, struct vial_error *err)
+static int prepare_database(sqlite3 *db, const struct database_kind *kind, struct vial_error *err)
 {
     int64_t version = 0;
     int r = sqlite3_busy_timeout(db, DATABASE_BUSY_MS);
@@ -178,17 +184,21 @@ static int prepare_database(sqlite3 *db, struct vial_error *err)
     r = r != SQLITE_OK ? database_fail(db, r, err) : VIAL_OK;
     (void)sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     (void)sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    r = r < 0 ? r : check_origin(db, &version, err);
+    r = r < 0 ? r : check_origin(db, kind, &version, err);
+    /* Only a new file is told: the pragma writes, and a full disk should still be readable. */
+    r = r < 0 || version != 0 ? r : database_run(db, "PRAGMA auto_vacuum = FULL", err);
     r = r < 0 ? r
               : database_run(db,
-                    "PRAGMA auto_vacuum = FULL; PRAGMA journal_mode = WAL;"
+                    "PRAGMA journal_mode = WAL;"
                     "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
                     "PRAGMA cell_size_check = ON; PRAGMA secure_delete = ON",
                     err);
-    return r < 0 ? r : migrate(db, version, err);
+    r = r < 0 || !kind->may_lose_last ? r : database_run(db, "PRAGMA synchronous = NORMAL", err);
+    return r < 0 ? r : migrate(db, kind, version, err);
 }
 
-int database_open(const char *path, sqlite3 **ret, struct vial_error *err)
+int database_open(
+    const char *path, const struct database_kind *kind, sqlite3 **ret, struct vial_error *err)
 {
     sqlite3 *db = NULL;
     int rc = sqlite3_open_v2(
@@ -198,7 +208,7 @@ int database_open(const char *path, sqlite3 **ret, struct vial_error *err)
     if (db == NULL) {
         return vial__fail(err, VIAL_E_NOMEM, "no memory for the store");
     }
-    r = rc == SQLITE_OK ? prepare_database(db, err) : database_fail(db, rc, err);
+    r = rc == SQLITE_OK ? prepare_database(db, kind, err) : database_fail(db, rc, err);
     if (r < 0) {
         (void)sqlite3_close(db);
         return vial__wrap(err, r, "%s", path);
@@ -208,7 +218,8 @@ int database_open(const char *path, sqlite3 **ret, struct vial_error *err)
 }
 
 /* Two processes that open a new directory at once: one makes the database, the other finds it. */
-static int open_locked(const char *path, int lock_fd, sqlite3 **ret, struct vial_error *err)
+static int open_locked(const char *path, const struct database_kind *kind, int lock_fd,
+    sqlite3 **ret, struct vial_error *err)
 {
     const struct lock_place opening = {.environment = 0};
     int r = lock_take(lock_fd, &opening, LOCK_EXCLUSIVE, DATABASE_BUSY_MS, err);
@@ -217,12 +228,13 @@ static int open_locked(const char *path, int lock_fd, sqlite3 **ret, struct vial
         return vial__wrap(err, r, "the store is being opened for too long");
     }
     r = directory_make_file(path, err);
-    r = r < 0 ? r : database_open(path, ret, err);
+    r = r < 0 ? r : database_open(path, kind, ret, err);
     lock_drop(lock_fd, &opening);
     return r;
 }
 
-int database_open_in(const char *directory, sqlite3 **ret, int *ret_lock_fd, struct vial_error *err)
+int database_open_in(const char *directory, const struct database_kind *kind, sqlite3 **ret,
+    int *ret_lock_fd, struct vial_error *err)
 {
     char path[DATABASE_PATH_BYTES_MAX];
     int lock_fd = -1;
@@ -236,8 +248,8 @@ int database_open_in(const char *directory, sqlite3 **ret, int *ret_lock_fd, str
     if (r < 0) {
         return r;
     }
-    (void)snprintf(path, sizeof(path), "%s/store.db", directory);
-    r = open_locked(path, lock_fd, ret, err);
+    (void)snprintf(path, sizeof(path), "%s/%s", directory, kind->file);
+    r = open_locked(path, kind, lock_fd, ret, err);
     if (r < 0) {
         fd_closep(&lock_fd);
         return r;

@@ -18,14 +18,30 @@ enum {
     DATABASE_BUSY_MS = 10000,
 };
 
+/* What a file of a data directory is: constants. */
+struct database_kind {
+    const char *file;    /* its name in the directory */
+    int32_t application; /* in the file's header: a database of something else is left alone */
+    /* The schema as the steps that lead to it. A step that was released is never changed;
+     * user_version in the file's header counts those that were made. */
+    const char *const *migrations;
+    int migrations_count;
+    int may_lose_last; /* commits do not wait for the disk: a loss of power may take the last ones
+                        */
+};
+
+/* Environments, and whatever has tables of its own beside them. */
+extern const struct database_kind DATABASE_STORE;
+
 /* Opens the file, makes it when it is missing, and runs the migrations that it lacks. One process
  * at a time may do this: the caller holds a lock. */
-VIAL_NODISCARD int database_open(const char *path, sqlite3 **ret, struct vial_error *err);
+VIAL_NODISCARD int database_open(
+    const char *path, const struct database_kind *kind, sqlite3 **ret, struct vial_error *err);
 
-/* Opens the database of a data directory, which is made when it is missing, and the file of its
+/* Opens a database of a data directory, which is made when it is missing, and the file of its
  * locks. Both belong to the caller on success only. Waits while somebody else does this. */
-VIAL_NODISCARD int database_open_in(
-    const char *directory, sqlite3 **ret, int *ret_lock_fd, struct vial_error *err);
+VIAL_NODISCARD int database_open_in(const char *directory, const struct database_kind *kind,
+    sqlite3 **ret, int *ret_lock_fd, struct vial_error *err);
 
 /* Runs statements without parameters or results. */
 VIAL_NODISCARD int database_run(sqlite3 *db, const char *sql, struct vial_error *err);

@@ -177,7 +177,9 @@ int secret_open(
     store->lock_fd = -1;
     (void)pthread_mutex_init(&store->lock, NULL);
     r = set_key_place(store, options, err);
-    r = r < 0 ? r : database_open_in(options->directory, &store->db, &store->lock_fd, err);
+    r = r < 0 ? r
+              : database_open_in(
+                    options->directory, &DATABASE_STORE, &store->db, &store->lock_fd, err);
     r = r < 0 ? r : enter(store, LOCK_EXCLUSIVE, err);
     if (r == VIAL_OK) {
         r = leave(store, prepare_tables(store, err));

@@ -50,7 +50,7 @@ int store_open(const char *directory, struct store **ret, struct vial_error *err
         return vial__fail(err, VIAL_E_NOMEM, "no memory for the store");
     }
     store->lock_fd = -1;
-    r = database_open_in(directory, &store->db, &store->lock_fd, err);
+    r = database_open_in(directory, &DATABASE_STORE, &store->db, &store->lock_fd, err);
     if (r < 0) {
         store_free(store);
         return r;

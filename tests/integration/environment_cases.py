@@ -51,6 +51,9 @@ def tool(**members):
 def good():
     yield NAME
     yield {"name": "a", "scan": {}}
+    yield {"name": "a", "audit": {}}
+    yield {"name": "a", "audit": {"code": False, "input": True, "output": True, "redact": ["password", "*Token*"]}}
+    yield {"name": "a", "audit": {"redact": ["x" * 64] * 64}}
     yield {"name": "a", "scan": {"mode": "block", "rules": {"own.scm": "; id: a\n; severity: off\n"}}}
     yield {"name": "0-_" + "z" * 61, "description": "d\n\u00e9", "language": "typescript", "prefix": "", "entry": "main"}
     yield {"name": "a", "language": "javascript", "entry": "script", "modules": {}, "tools": [], "globals": {},
@@ -123,6 +126,10 @@ BAD_PERMISSIONS = [
 
 
 def bad():
+    for value, where in [(None, ""), ([], ""), ({"code": 1}, "/code"), ({"input": "yes"}, "/input"), ({"outputs": True}, "/outputs"),
+                         ({"redact": "a"}, "/redact"), ({"redact": [""]}, "/redact/0"), ({"redact": ["a", "x" * 65]}, "/redact/1"),
+                         ({"redact": [1]}, "/redact/0"), ({"redact": ["a"] * 65}, "/redact")]:
+        yield {"name": "a", "audit": value}, "/audit" + where
     for value in [None, [], "warn", {"mode": "only"}, {"level": 1}, {"rules": []}, {"rules": {"a": 1}}, {"rules": {"": ""}}]:
         where = "" if not isinstance(value, dict) else "/" + next(iter(value))
         inner = next(iter(value.values())) if isinstance(value, dict) else None

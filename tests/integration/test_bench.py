@@ -5,7 +5,7 @@ import json
 import pytest
 
 PARTS = {"floor", "hot", "hot_2kb", "hot_module", "hot_require", "throughput", "floor_throughput", "cold", "memory",
-         "compute", "json_in", "json_out", "machine", "tools", "fetch", "session", "branch", "environment", "scan"}
+         "compute", "json_in", "json_out", "machine", "tools", "fetch", "http", "session", "branch", "environment", "scan"}
 
 
 def numbers_in(value):
@@ -16,7 +16,7 @@ def numbers_in(value):
     return [value] if isinstance(value, (int, float)) and not isinstance(value, bool) else []
 
 
-@pytest.mark.parametrize("part", ["memory", "floor", "tools", "fetch", "session", "branch", "environment", "scan"])
+@pytest.mark.parametrize("part", ["memory", "floor", "tools", "fetch", "http", "session", "branch", "environment", "scan"])
 def test_one_part_as_json(vial, part):
     done = vial("bench", "--json", "--only", part, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")

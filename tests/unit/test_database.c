@@ -22,7 +22,7 @@ static int open_database(void **state)
     (void)state;
     (void)snprintf(path, sizeof(path), "/tmp/vial-database-XXXXXX");
     (void)close(mkstemp(path));
-    return database_open(path, &db, &err);
+    return database_open(path, &DATABASE_STORE, &db, &err);
 }
 
 static int close_database(void **state)

@@ -1,0 +1,43 @@
+/* run_inside.h - what the files about runs share. */
+#ifndef VIAL_HTTP_RUN_INSIDE_H
+#define VIAL_HTTP_RUN_INSIDE_H
+
+#include "http/run.h"
+
+enum { RUN_BUCKETS = 4096 };
+
+struct runs {
+    struct server *server;
+    struct run *buckets[RUN_BUCKETS];
+    struct run *oldest, *newest;
+    size_t count;
+    struct run *live; /* those that have not ended, with a reference */
+    size_t live_count;
+    uint64_t kept_bytes;
+    struct run *to_save, *to_save_last; /* have ended and are not stored yet, with a reference */
+    int is_saving;
+};
+
+/* A worker's part. */
+void run_work(struct job *job);
+
+/* Sends a small program to its cell from the loop, so that it runs while the worker wakes up. */
+void run_start_early(struct run *run);
+
+/* Makes the object that a client gets, from the result or from what went wrong. 0 or negative. */
+int run_make_json(struct run *run);
+
+/* In the loop, when the worker is done. */
+void run_finish(struct loop_post *post);
+
+/* Events. */
+int run_event_start(struct run *run);
+void run_events_end(struct run *run);
+
+/* Stores the run soon. */
+void run_save(struct run *run);
+
+/* Keeps the answer for a request that comes again, and makes it one. */
+void run_keep_answer(struct run *run, const struct exchange *x);
+
+#endif
