@@ -5,6 +5,7 @@ import { get, getText } from "./api.js";
 import { highlight } from "./highlight.js";
 
 const SHOWN_MAX = 200;
+const SHIPPED = "data"; // comes along with vial, so that no list has it
 const TYPES_CHARS_MAX = 60_000;
 
 export class Environments {
@@ -38,9 +39,10 @@ export class Environments {
   async refresh() {
     const before = this.pick.value;
     try {
-      const items = ((await get("/v1/environments?limit=200")).items ?? []).slice(0, SHOWN_MAX);
+      const stored = ((await get("/v1/environments?limit=200")).items ?? []).slice(0, SHOWN_MAX).map(item => item.name);
+      const names = [...new Set([...stored, SHIPPED])].sort();
       this.pick.replaceChildren(el("option", { value: "" }, "none"),
-        ...items.map(item => el("option", { value: item.name }, brief(item.name, 80))));
+        ...names.map(name => el("option", { value: name }, brief(name, 80))));
       this.name = before;
     } catch (error) {
       this.onFault(error, true);

@@ -58,6 +58,9 @@ test("a line of 1 MB and 100,000 lines leave the page small and quick", async wo
 test("huge values are drawn in portions", async world => {
   const page = await world.open();
   await run(page, "({ text: 'y'.repeat(2000000), list: Array.from({ length: 100000 }, (_, i) => ({ i })), deep: Array.from({ length: 90 }).reduce(v => [v], 1) })", "ok");
+  const list = pane(page, "value").locator("summary", { hasText: "Array(100,000)" });
+  await list.click();
+  await list.locator("xpath=../ul/li").first().waitFor();
   const size = await page.evaluate(() => [document.querySelector("[data-pane=value]").textContent.length, document.querySelectorAll("*").length]);
   check(size[0] < 20_000 && size[1] < 1500, `the page holds ${size[0]} characters in ${size[1]} elements`);
 });
@@ -120,7 +123,8 @@ test("the policy lets the page run its own script only, and no text become marku
     check(policy.includes(part), `the policy has ${part}`);
   }
   check(!policy.includes("unsafe") && !policy.includes("*"), "nothing unsafe is in it");
-  same([head.get("x-content-type-options"), head.get("referrer-policy")], ["nosniff", "no-referrer"], "the other headers");
+  same(["x-content-type-options", "referrer-policy", "x-dns-prefetch-control", "cross-origin-opener-policy"].map(name => head.get(name)),
+    ["nosniff", "no-referrer", "off", "same-origin"], "the other headers");
   same(world.requests.filter(url => !url.startsWith(world.server.url + "/v1/") && url !== world.server.url + "/" && !url.startsWith("data:") && !url.startsWith("http://127.0.0.1:9/")), [], "the page brings everything along");
 });
 
