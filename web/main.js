@@ -113,7 +113,10 @@ function newSession() {
 let environmentOutside = ""; // what was picked before a session was chosen
 
 // A session has its environment; programs in it cannot have another.
-function chooseSession(session) {
+function chooseSession(session, spoken) {
+  if (spoken && (spoken === "python") !== (language.value === "python")) {
+    setLanguage(spoken);
+  }
   byId("run-word").textContent = session ? "Evaluate" : "Run";
   byId("inside").hidden = session === null;
   byId("inside").replaceChildren(...(session ? ["in session ", el("b", {}, brief(session.name || "…" + session.id.slice(-6), 24))] : []));

@@ -74,8 +74,10 @@ export class Output {
       this.goneChars += skipped;
       text = text.slice(skipped);
     }
-    for (let at = 0; at < text.length; at += PIECE_CHARS_MAX) {
-      const piece = text.slice(at, at + PIECE_CHARS_MAX), last = this.log.lastChild, end = this.sizes.length - 1;
+    for (let at = 0, to; at < text.length; at = to) {
+      to = Math.min(text.length, at + PIECE_CHARS_MAX);
+      to -= to < text.length && text.codePointAt(to - 1) > 0xffff ? 1 : 0; // no character is cut in two
+      const piece = text.slice(at, to), last = this.log.lastChild, end = this.sizes.length - 1;
       if (last !== null && last.dataset.stream === stream && this.sizes[end] + piece.length <= PIECE_CHARS_MAX) {
         last.append(piece);
         this.sizes[end] += piece.length;

@@ -15,6 +15,7 @@ export class Sessions {
     this.list = [];
     this.chosen = null;
     this.showsEnded = false;
+    this.languages = new Map(); // of those that were made here; the server does not tell
     this.settings = settings;
     this.lastIn = lastIn;
     this.onChoose = onChoose;
@@ -41,7 +42,7 @@ export class Sessions {
 
   choose(id) {
     this.chosen = id;
-    this.onChoose(this.current);
+    this.onChoose(this.current, this.languages.get(id));
     this.draw();
   }
 
@@ -56,7 +57,8 @@ export class Sessions {
 
   create() {
     return this.act(async () => {
-      const made = await send("POST", "/v1/sessions", this.settings());
+      const settings = this.settings(), made = await send("POST", "/v1/sessions", settings);
+      this.languages.set(made.id, settings.language);
       this.list.unshift(made);
       this.chosen = made.id;
     });
@@ -66,6 +68,7 @@ export class Sessions {
     return this.act(async () => {
       const made = (await send("POST", `/v1/sessions/${encodeURIComponent(id)}/branch`, { count: 1 })).items ?? [];
       this.chosen = made[0]?.id ?? id;
+      this.languages.set(this.chosen, this.languages.get(id));
     });
   }
 

@@ -160,7 +160,8 @@ void info_page(struct exchange *x)
         PLAYGROUND_SCRIPT, PLAYGROUND_STYLE);
     answer_header(x, "Referrer-Policy", "no-referrer");
     answer_header(x, "Cross-Origin-Opener-Policy", "same-origin");
-    answer_header(x, "X-DNS-Prefetch-Control", "off"); /* names in what guests show are not looked up */
+    answer_header(
+        x, "X-DNS-Prefetch-Control", "off"); /* names in what guests show are not looked up */
     answer_header(x, "Permissions-Policy",
         "camera=(), microphone=(), geolocation=(), clipboard-write=(self)");
 }

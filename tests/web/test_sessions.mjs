@@ -45,6 +45,24 @@ test("a session is evaluated in, branched, and each goes its own way", async wor
   same(world.faults, [], "faults of the page");
 });
 
+test("a session in Python is branched, and keeps its language", async world => {
+  const page = await world.open();
+  await page.selectOption("#language", "python");
+  await page.click("#tab-sessions");
+  await page.click("#session-new");
+  await page.locator("#session-branch").waitFor();
+  await run(page, "rows = [3, 1, 2]", "ok");
+  await page.click("#session-branch");
+  await page.waitForFunction(() => document.querySelector(".branches ul [data-session][aria-current=true]") !== null);
+  await run(page, "rows.sort()\nrows[0]", "ok");
+  await page.click("#session-leave");
+  await page.selectOption("#language", "javascript");
+  await page.locator("[data-session]:not([disabled])").first().click();
+  same(await page.inputValue("#language"), "python", "the language of the session");
+  await run(page, "rows[0]", "ok");
+  check((await textOf(page, "value")).includes("3"), "the parent has its own order");
+});
+
 test("a session has its environment, and its calls are approved here", async world => {
   const page = await world.open();
   await page.locator("#environment option[value=orders]").waitFor({ state: "attached" });
