@@ -51,13 +51,14 @@ test("a session in Python is branched, and keeps its language", async world => {
   await page.click("#tab-sessions");
   await page.click("#session-new");
   await page.locator("#session-branch").waitFor();
+  const parent = await page.locator("[data-session][aria-current=true]").getAttribute("data-session");
   await run(page, "rows = [3, 1, 2]", "ok");
   await page.click("#session-branch");
-  await page.waitForFunction(() => document.querySelector(".branches ul [data-session][aria-current=true]") !== null);
+  await page.waitForFunction(id => document.querySelector("[data-session][aria-current=true]")?.dataset.session !== id, parent);
   await run(page, "rows.sort()\nrows[0]", "ok");
   await page.click("#session-leave");
   await page.selectOption("#language", "javascript");
-  await page.locator("[data-session]:not([disabled])").first().click();
+  await page.click(`[data-session="${parent}"]`);
   same(await page.inputValue("#language"), "python", "the language of the session");
   await run(page, "rows[0]", "ok");
   check((await textOf(page, "value")).includes("3"), "the parent has its own order");
