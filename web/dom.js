@@ -38,11 +38,9 @@ const UNSEEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff]/g;
 
 function visible(c) {
-  const code = c.charCodeAt(0);
-  if (code < 0x20) {
-    return String.fromCharCode(0x2400 + code);
-  }
-  return code === 0x7f ? "\u2421" : `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`;
+  const code = c.charCodeAt(0); // as terminals write it: ^[ is Escape; few fonts have the pictures for these
+  return code < 0x20 || code === 0x7f ? "^" + String.fromCharCode(code ^ 0x40)
+    : `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`;
 }
 
 export function printable(text) {
