@@ -52,11 +52,12 @@ export class Environments {
   async describe() {
     const name = this.pick.value;
     if (name === "") {
+      this.onDocument?.(null);
       this.host.replaceChildren(el("p", { class: "empty" },
         "Pick an environment to see its tools and their types. Without one a program has no tools but those that you declare under the editor."));
       return;
     }
-    const ref = encodeURIComponent(name);
+    const ref = encodeURIComponent(name).replaceAll("%40", "@"); // of name@version; it means itself in a URL
     const [tools, types, document] = await Promise.allSettled([get(`/v1/tools?environment=${ref}`),
       getText(`/v1/environments/${ref}/types`), get(`/v1/environments/${ref}`)]);
     if (this.pick.value !== name) {
@@ -83,8 +84,6 @@ export class Environments {
       types.trim() === "" ? "" : el("details", { class: "types", open: true }, el("summary", {}, "Types"),
         el("pre", { class: "log", tabindex: 0 }, highlight(printable(types.slice(0, TYPES_CHARS_MAX)), isPython ? "python" : "typescript")
           .map(([kind, piece]) => kind === "plain" ? piece : el("span", { class: `t-${kind}` }, piece)))));
-    if (document?.language) {
-      this.onLanguage?.(document.language);
-    }
+    this.onDocument?.(document);
   }
 }

@@ -99,10 +99,12 @@ const history = new History(openRun, onFault);
 const sessions = new Sessions(newSession, id => history.lastIn(id), chooseSession, onFault);
 const language = byId("language");
 
-environments.onLanguage = name => {
-  if (name === "python" !== (language.value === "python")) {
-    setLanguage(name);
+// null: there is no environment, or the key may not read it.
+environments.onDocument = document => {
+  if (document?.language && (document.language === "python") !== (language.value === "python")) {
+    setLanguage(document.language);
   }
+  settings.setUsual(document?.limits?.default ?? {});
 };
 
 function newSession() {

@@ -39,6 +39,14 @@ export class Settings {
     byId("limits").addEventListener("input", () => this.mark());
   }
 
+  // What a run has that asks for nothing, in the environment that was picked.
+  setUsual(limits) {
+    for (const [limit, field] of this.fields) {
+      const given = Number(limits[limit.name]);
+      field.placeholder = String(given > 0 ? given / limit.factor : limit.usual);
+    }
+  }
+
   open(id, isOpen) {
     for (const button of this.buttons) {
       const own = button.getAttribute("aria-controls"), isIt = own === id && isOpen;

@@ -11,6 +11,7 @@ test("an environment shows its tools and types, and its calls are drawn", async 
   same(await page.locator("#tools .tool .mono").allInnerTexts(), ["rates.get", "shop.refund"], "the tools");
   check((await page.locator("#tools").innerText()).includes("declare namespace rates"), "the types");
   check((await page.locator("#tools .chip").innerText()).includes("approval"), "which needs approval");
+  same(await page.getAttribute("#limit-wall_ms_max", "placeholder"), "2000", "the limit that it gives by default");
   await run(page, "console.log(orders.length); await rates.get({ currency: 'USD' })", "ok");
   check((await textOf(page, "value")).includes("1.08"), "the value");
   const call = page.locator(".call");
