@@ -1,9 +1,7 @@
 /* info.c - what the server says about itself: health, version, numbers, its own description. */
-#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/base64.h"
 #include "base/json.h"
 #include "http/handlers.h"
 #include "http/problem.h"
@@ -14,7 +12,8 @@
 
 enum { TEXT_BYTES_MAX = 1 << 20 };
 
-extern const char PLAYGROUND[]; /* web/index.html, put in by the build */
+/* Put in by the build (tools/embed-page.c): the page of web/, and the hashes of what is in it. */
+extern const char PLAYGROUND[], PLAYGROUND_STYLE[], PLAYGROUND_SCRIPT[];
 
 void info_health(struct exchange *x)
 {
@@ -144,46 +143,25 @@ void info_runtimes(struct exchange *x)
     buf_release(&out);
 }
 
-/* Adds 'sha256-...' of what is between each pair of tags. */
-static void put_hashes(const char *open, const char *close, struct buf *out)
-{
-    const char *at = PLAYGROUND, *end;
-
-    while ((at = strstr(at, open)) != NULL && (end = strstr(at, close)) != NULL) {
-        unsigned char hash[crypto_hash_sha256_BYTES];
-        char text[BASE64_ENCODED_BYTES(sizeof(hash))];
-
-        at += strlen(open);
-        (void)crypto_hash_sha256(hash, (const unsigned char *)at, (unsigned long long)(end - at));
-        base64_encode((const char *)hash, sizeof(hash), text);
-        (void)!buf_add_text(out, " 'sha256-", NULL);
-        (void)!buf_add(out, text, sizeof(text), NULL);
-        (void)!buf_add_text(out, "'", NULL);
-        at = end;
-    }
-}
-
-/* The page brings everything along: only the scripts and styles that are in it run, nothing is
- * loaded from elsewhere, and nobody frames it. */
+/* The page brings everything along: it may run its own script only and load nothing, nobody frames
+ * it, and what would read markup out of a string does not work in it. Frames are for what guests
+ * showed, which inherits all of this. */
 void info_page(struct exchange *x)
 {
-    struct buf policy;
-
     if (!x->server->options->playground) {
         answer_problem(x, PROBLEM_NOT_FOUND, "the playground is switched off");
         return;
     }
-    buf_init(&policy, TEXT_BYTES_MAX);
-    (void)!buf_add_text(&policy, "default-src 'none'; script-src", NULL);
-    put_hashes("<script>", "</script>", &policy);
-    (void)!buf_add_text(&policy, "; style-src", NULL);
-    put_hashes("<style>", "</style>", &policy);
-    (void)!buf_add_text(&policy,
-        "; img-src data: blob:; connect-src 'self'; frame-src blob:; base-uri 'none'; form-action "
-        "'none'; frame-ancestors 'none'",
-        NULL);
     answer_text(x, 200, "text/html; charset=utf-8", PLAYGROUND);
-    answer_header(x, "Content-Security-Policy", "%s", policy.data);
+    answer_header(x, "Content-Security-Policy",
+        "default-src 'none'; script-src %s; style-src %s; img-src data: blob:; connect-src 'self'; "
+        "frame-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+        "require-trusted-types-for 'script'; trusted-types 'none'",
+        PLAYGROUND_SCRIPT, PLAYGROUND_STYLE);
     answer_header(x, "Referrer-Policy", "no-referrer");
-    buf_release(&policy);
+    answer_header(x, "Cross-Origin-Opener-Policy", "same-origin");
+    answer_header(
+        x, "X-DNS-Prefetch-Control", "off"); /* names in what guests show are not looked up */
+    answer_header(x, "Permissions-Policy",
+        "camera=(), microphone=(), geolocation=(), clipboard-write=(self)");
 }
