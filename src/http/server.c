@@ -55,6 +55,21 @@ static enum MHD_Result look_at_header(void *user, enum MHD_ValueKind kind, const
     return MHD_YES;
 }
 
+/* libmicrohttpd keeps what the query says in memory of the connection, and was told to leave it as
+ * it came: the decoded text takes its place. */
+static enum MHD_Result decode_argument(void *user, enum MHD_ValueKind kind, const char *name,
+    size_t name_len, const char *value, size_t value_len)
+{
+    int *is_bad = user;
+
+    (void)kind;
+    (void)name;
+    (void)name_len;
+    (void)value_len;
+    *is_bad |= value != NULL && guard_decode((char *)(uintptr_t)value) < 0;
+    return MHD_YES;
+}
+
 /* 0, or -1 with an answer. */
 static int check_head(struct exchange *x, const char *version)
 {
@@ -63,9 +78,14 @@ static int check_head(struct exchange *x, const char *version)
     const char *uri = x->connection->uri != NULL ? x->connection->uri : "";
     struct guard guard = {.count = 0};
     const char *fault, *length, *trace;
+    int is_bad = 0;
 
     (void)mhd->get_connection_values_n(x->mhd, MHD_HEADER_KIND, look_at_header, &guard);
     fault = guard_finish(&guard, x->method, uri, version, info != NULL ? info->header_size : 0);
+    (void)mhd->get_connection_values_n(x->mhd, MHD_GET_ARGUMENT_KIND, decode_argument, &is_bad);
+    if (fault == NULL && is_bad) {
+        fault = "a value of the query is not UTF-8 in percent-encoding, or has a control character";
+    }
     if (fault != NULL) {
         answer_problem(x, PROBLEM_MALFORMED, "%s", fault);
         return -1;

@@ -164,6 +164,10 @@ def test_environments(server):
     assert [t["name"] for t in tools] == ["crm.find"] and tools[0]["input"]["required"] == ["id"]
     assert server.ask("GET", "/v1/tools?environment=shop&search=customer").json["items"] == tools
     assert server.ask("GET", "/v1/tools/crm.find?environment=shop").json == tools[0]
+    # What is escaped in the query means the same.
+    assert server.ask("GET", "/v1/tools?environment=%73hop&search=custom%65r").json["items"] == tools
+    for bad in ("%zz", "%00", "%ff", "%4"):
+        assert server.ask("GET", f"/v1/tools?environment={bad}").status == 400, bad
     assert server.ask("GET", "/v1/tools").status == 422
     assert server.ask("DELETE", "/v1/environments/shop").status == 204
     assert server.ask("POST", "/v1/runs", {"code": "1", "environment": "shop"}).status == 404
