@@ -231,6 +231,12 @@ enum vial_tool_flags {
     VIAL_TOOL_APPROVE = 2,
     /* Takes, and may give, values that JSON cannot say, as CBOR. */
     VIAL_TOOL_VALUES = 4,
+    /* Programs do not see it. It is asked for each module that JavaScript imports, before those
+     * that came along: {"specifier", "referrer"} (null: the program), and answers {"name",
+     * "source"}, {"name"} of one that it has given before, or null for "not mine". Such names may
+     * be anything; the scanner does not see such sources. Its mode must be VIAL_TOOL_SYNC; the last
+     * one of a run counts. */
+    VIAL_TOOL_MODULES = 8,
 };
 
 /* A function of the host that programs can call. It is done by a function, by an HTTP server or by
@@ -538,8 +544,10 @@ VIAL_API VIAL_NODISCARD int vial_session_branch(
 
 /* Calls a function that an evaluation returned, as itself or inside of its value, where it is shown
  * as
- * {"$function": handle}; this is what held it. args is a JSON array. The rest of the request may
- * set limits, on_output and user. Branches have the functions that there were. */
+ * {"$function": handle}; this is what held it. args is a JSON array, or a CBOR array when the
+ * request says input_is_cbor; functions of the session may be among the values of the latter. The
+ * rest of the request may set limits, on_output and user. Branches have the functions that there
+ * were. */
 VIAL_API VIAL_NODISCARD int vial_session_call(struct vial_session *session, uint64_t handle,
     const char *args, size_t args_len, const struct vial_request *request, struct vial_result **ret,
     struct vial_error *err);

@@ -98,7 +98,8 @@ static int fill_tools(
         }
         env->specs[at].call = one.call;
         env->specs[at].user = one.user;
-        env->specs[at].flags |= one.flags & (VIAL_TOOL_INLINE | VIAL_TOOL_VALUES);
+        env->specs[at].flags |=
+            one.flags & (VIAL_TOOL_INLINE | VIAL_TOOL_VALUES | VIAL_TOOL_MODULES);
     }
     return d->tools_count > 0 ? tool_set_new(env->specs, d->tools_count, &env->tools, err)
                               : VIAL_OK;

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "host/result.h"
 #include "host/session.h"
+#include "value/cbor.h"
 #include "wire/field.h"
 
 enum {
@@ -38,11 +39,29 @@ static uint32_t number_of(uint64_t handle)
     return handle <= UINT32_MAX ? (uint32_t)handle : 0;
 }
 
+/* An array, as JSON or as CBOR. */
+static int check_args(const char *args, size_t len, int is_cbor, struct vial_error *err)
+{
+    enum { MAJOR_ARRAY = 4 };
+    struct json_fault fault;
+
+    if (is_cbor) {
+        if (len == 0 || (unsigned char)args[0] >> 5 != MAJOR_ARRAY) {
+            return vial__fail(err, VIAL_E_INVALID, "the arguments of a call must be a CBOR array");
+        }
+        return value_cbor_check(args, len, err);
+    }
+    if (args[strspn(args, " \t\r\n")] != '[' || json_check(args, len, ARGS_DEPTH_MAX, &fault) < 0) {
+        return vial__fail(err, VIAL_E_INVALID, "the arguments of a call must be a JSON array");
+    }
+    return VIAL_OK;
+}
+
 int vial_session_call(struct vial_session *s, uint64_t handle, const char *args, size_t args_len,
     const struct vial_request *request, struct vial_result **ret, struct vial_error *err)
 {
     struct vial_run *run = NULL;
-    struct json_fault fault;
+    int is_cbor = args != NULL && request != NULL && request->input_is_cbor != 0;
     int r;
 
     if (s == NULL || ret == NULL || number_of(handle) == 0) {
@@ -50,18 +69,15 @@ int vial_session_call(struct vial_session *s, uint64_t handle, const char *args,
             err, VIAL_E_INVALID, "a call needs a session and the number of a function");
     }
     args = args != NULL ? args : "[]";
-    args_len = args_len != 0 ? args_len : strlen(args);
-    if (args[strspn(args, " \t\r\n")] != '[' ||
-        json_check(args, args_len, ARGS_DEPTH_MAX, &fault) < 0) {
-        return vial__fail(err, VIAL_E_INVALID, "the arguments of a call must be a JSON array");
-    }
-    r = new_run(s, request, "", 0, &run, err);
+    args_len = args_len != 0 || is_cbor ? args_len : strlen(args);
+    r = check_args(args, args_len, is_cbor, err);
+    r = r < 0 ? r : new_run(s, request, "", 0, &run, err);
     if (r < 0) {
         return r;
     }
     run->request.input = args;
     run->request.input_len = args_len;
-    run->request.input_is_cbor = 0;
+    run->request.input_is_cbor = (uint32_t)is_cbor;
     run->function = number_of(handle);
     r = session_enter_and_run(s, run, ret, err);
     vial_run_free(run);

@@ -49,9 +49,14 @@ static int check_numbers(struct vial_tool *t, struct vial_error *err)
     if (t->mode > VIAL_TOOL_SYNC) {
         return vial__fail(err, VIAL_E_INVALID, "the tool %s: %u is no mode", t->name, t->mode);
     }
-    if ((t->flags & ~(uint32_t)(VIAL_TOOL_INLINE | VIAL_TOOL_APPROVE | VIAL_TOOL_VALUES)) != 0) {
+    if ((t->flags & ~(uint32_t)(VIAL_TOOL_INLINE | VIAL_TOOL_APPROVE | VIAL_TOOL_VALUES |
+                                VIAL_TOOL_MODULES)) != 0) {
         return vial__fail(
             err, VIAL_E_INVALID, "the tool %s has flags that mean nothing: %u", t->name, t->flags);
+    }
+    if ((t->flags & VIAL_TOOL_MODULES) != 0 && t->mode != VIAL_TOOL_SYNC) {
+        return vial__fail(
+            err, VIAL_E_INVALID, "the tool %s gives modules, so it must be synchronous", t->name);
     }
     if (t->timeout_ms_max > TIMEOUT_MS_LIMIT) {
         return vial__fail(err, VIAL_E_INVALID,
@@ -257,6 +262,7 @@ static int add_fields(const struct tool *t, struct buf *fields, struct vial_erro
 {
     uint32_t bits = (t->spec.mode == VIAL_TOOL_SYNC ? TOOL_BIT_SYNC : 0U) |
                     ((t->spec.flags & VIAL_TOOL_VALUES) != 0 ? TOOL_BIT_VALUES : 0U) |
+                    ((t->spec.flags & VIAL_TOOL_MODULES) != 0 ? TOOL_BIT_MODULES : 0U) |
                     (t->input != NULL && schema_is_object(t->input) ? TOOL_BIT_OBJECT : 0U);
     size_t count = t->input != NULL ? schema_property_count(t->input) : 0;
     size_t start = fields->len;

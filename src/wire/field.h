@@ -137,8 +137,9 @@ enum want { WANT_VALUE = 0, WANT_TEXT = 1, WANT_NOTHING = 2 };
 /* What a cell must know about a tool. */
 enum tool_bits {
     TOOL_BIT_SYNC = 1,
-    TOOL_BIT_VALUES = 2, /* takes CBOR */
-    TOOL_BIT_OBJECT = 4, /* takes an object, so other arguments are its members in order */
+    TOOL_BIT_VALUES = 2,  /* takes CBOR */
+    TOOL_BIT_OBJECT = 4,  /* takes an object, so other arguments are its members in order */
+    TOOL_BIT_MODULES = 8, /* is asked for modules */
 };
 
 enum outcome {

@@ -17,6 +17,8 @@
 
 enum { MAIN_INDEX = -1 };
 
+enum { GIVEN_BYTES_MAX = 64 << 20 }; /* of a module that a tool gave: as many as an answer has */
+
 /* What readModule gives instead of a kind when there is no text to run. */
 enum { READ_FAULT = -1, READ_REFUSED = -2 };
 
@@ -502,6 +504,56 @@ static JSValueRef native_resolve(JSContextRef ctx, JSObjectRef function, JSObjec
     return value;
 }
 
+/* Keeps a module that the host gave while a program runs. Its index, or -1 with the reason. */
+static double add_given(struct buf *name, struct buf *source, const char **ret_why)
+{
+    if (name->len == 0 || name->len > SPECIFIER_BYTES_MAX || source->len > GIVEN_BYTES_MAX) {
+        *ret_why = "is too long";
+        return -1;
+    }
+    if (module_count == VIAL_MODULES_MAX) {
+        *ret_why = "is one more than a program may have";
+        return -1;
+    }
+    if (modules != gathered) {
+        memcpy(gathered, modules, module_count * sizeof(*modules));
+        modules = gathered;
+    }
+    gathered[module_count] = (struct guest_module){.name = name->data,
+        .name_len = name->len,
+        .source = source->data != NULL ? source->data : "",
+        .source_len = source->len};
+    *name = (struct buf){.data = NULL}; /* they live as long as the process */
+    *source = (struct buf){.data = NULL};
+    return (double)module_count++;
+}
+
+/* addModule(name, source): its index, or an array with the reason why it cannot be. */
+static JSValueRef native_add(JSContextRef ctx, JSObjectRef function, JSObjectRef self, size_t argc,
+    const JSValueRef argv[], JSValueRef *exception)
+{
+    struct row row = {.count = 0};
+    struct buf name, source;
+    const char *why = "is not text";
+    double index = -1;
+
+    (void)function;
+    (void)self;
+    (void)exception;
+    buf_init(&name, SIZE_MAX / 4);
+    buf_init(&source, SIZE_MAX / 4);
+    if (argc >= 2 && add_utf8(ctx, argv[0], &name) == 0 && add_utf8(ctx, argv[1], &source) == 0) {
+        index = add_given(&name, &source, &why);
+    }
+    buf_release(&name);
+    buf_release(&source);
+    if (index >= 0) {
+        return JSValueMakeNumber(ctx, index);
+    }
+    row_add(ctx, &row, text_value(ctx, why));
+    return row_take(ctx, &row);
+}
+
 /* evaluate(text, url) */
 static JSValueRef native_evaluate(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
     size_t argc, const JSValueRef argv[], JSValueRef *exception)
@@ -534,7 +586,7 @@ void js_modules_add(JSContextRef ctx, JSObjectRef native)
         JSObjectCallAsFunctionCallback function;
     } natives[] = {{"readModule", native_read}, {"readSession", native_read_session},
         {"moduleSource", native_source}, {"resolveName", native_resolve},
-        {"evaluate", native_evaluate}};
+        {"evaluate", native_evaluate}, {"addModule", native_add}};
 
     for (size_t i = 0; i < sizeof(natives) / sizeof(natives[0]); i++) {
         JSStringRef name = JSStringCreateWithUTF8CString(natives[i].name);

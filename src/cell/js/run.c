@@ -196,23 +196,24 @@ static int set_globals(struct js_context *c, const struct guest_start *start)
     return exception == NULL ? 0 : -1;
 }
 
-static JSValueRef input_from_cbor(struct js_context *c, const struct guest_start *start)
+static JSValueRef input_from_cbor(
+    struct js_context *c, const struct guest_start *start, JSValueRef *ret_exception)
 {
-    JSValueRef bytes, exception;
+    JSValueRef bytes;
     uintptr_t at = (uintptr_t)start->input;
     void *memory;
 
     memcpy(&memory, &at, sizeof(memory)); /* the decoder only reads */
     bytes = JSObjectMakeTypedArrayWithBytesNoCopy(
         c->ctx, kJSTypedArrayTypeUint8Array, memory, start->input_len, keep_bytes, NULL, NULL);
-    return bytes != NULL ? js_context_call(c, HOOK_DECODE, 1, &bytes, &exception) : NULL;
+    return bytes != NULL ? js_context_call(c, HOOK_DECODE, 1, &bytes, ret_exception) : NULL;
 }
 
 /* What the host gave becomes the global `input`. */
 static int set_input(struct js_context *c, const struct guest_start *start)
 {
     JSStringRef name;
-    JSValueRef value;
+    JSValueRef value, exception;
 
     if (start->input == NULL && c->evaluation_count > 1) {
         return 0; /* what an earlier evaluation was given */
@@ -220,7 +221,8 @@ static int set_input(struct js_context *c, const struct guest_start *start)
     if (start->input == NULL) {
         value = JSValueMakeUndefined(c->ctx);
     } else {
-        value = start->input_is_cbor ? input_from_cbor(c, start) : input_from_json(c, start);
+        value = start->input_is_cbor ? input_from_cbor(c, start, &exception)
+                                     : input_from_json(c, start);
     }
     if (value == NULL) {
         return -1;
@@ -291,7 +293,12 @@ static JSValueRef evaluate_special(
                                               : HOOK_COMPLETE;
     JSStringRef text;
 
-    if (hook == HOOK_CALL) {
+    if (hook == HOOK_CALL && start->input != NULL && start->input_is_cbor) {
+        argv[1] = input_from_cbor(c, start, ret_exception);
+        if (argv[1] == NULL) {
+            return NULL; /* a function among them that was released, for instance */
+        }
+    } else if (hook == HOOK_CALL) {
         argv[1] = start->input != NULL ? input_from_json(c, start) : NULL;
         if (argv[1] == NULL) {
             argv[1] = JSObjectMakeArray(c->ctx, 0, NULL, NULL);

@@ -377,8 +377,9 @@ static PyObject *do_special(const struct guest_start *start)
         return came != NULL ? Py_BuildValue("(iN)", CAME_VALUE, came) : NULL;
     }
     function = py_handle_get(start->function);
-    arguments =
-        start->input != NULL ? py_value_from_json(start->input, start->input_len) : PyList_New(0);
+    arguments = start->input == NULL   ? PyList_New(0)
+                : start->input_is_cbor ? py_value_from_cbor(start->input, start->input_len)
+                                       : py_value_from_json(start->input, start->input_len);
     came = function != NULL && arguments != NULL
                ? PyObject_CallFunctionObjArgs(call, function, arguments, NULL)
                : NULL;

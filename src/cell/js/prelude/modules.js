@@ -11,7 +11,7 @@
 
 const {
     readModule: nativeReadModule, readSession: nativeReadSession, moduleSource: nativeModuleSource,
-    resolveName: nativeResolveName, evaluate: nativeEvaluate,
+    resolveName: nativeResolveName, evaluate: nativeEvaluate, addModule: nativeAddModule,
 } = native;
 const { preventExtensions } = Reflect;
 const { parse: jsonParse } = JSON;
@@ -368,8 +368,37 @@ function findRecord(name, isJson) {
     return record;
 }
 
+/* The module that a tool of the host has for a name; undefined when it has none. */
+function hostRecord(specifier, referrer, place) {
+    const said = askForModule(specifier, referrer);
+    if (said === null || said === undefined) {
+        return undefined;
+    }
+    const { name, source } = said;
+    if (typeof name !== "string") {
+        throw refusedName(specifier, "is one that the host has no name for", place);
+    }
+    let record = mapGet(moduleRecords, name);
+    if (record === undefined) {
+        const index = typeof source === "string" ? nativeAddModule(name, source) : undefined;
+        if (typeof index !== "number") {
+            throw refusedName(specifier, index === undefined
+                ? "is one that the host gave no source for" : index[0], place);
+        }
+        record = makeSourceRecord(name, index);
+        mapSet(moduleRecords, name, record);
+    }
+    return record;
+}
+
 /* What import finds. type is that of the attribute, undefined without one. */
 function importRecord(specifier, referrer, type, place) {
+    if (moduleTool !== undefined && type === undefined) {
+        const given = hostRecord(specifier, referrer, place);
+        if (given !== undefined) {
+            return given;
+        }
+    }
     const name = resolveName(specifier, referrer, place);
     if (type !== undefined && type !== "json") {
         throw moduleError(TypeErrorClass, "ERR_IMPORT_ATTRIBUTE_UNSUPPORTED",

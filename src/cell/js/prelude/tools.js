@@ -8,6 +8,7 @@
 const TOOL_SYNC = 1;
 const TOOL_VALUES = 2;
 const TOOL_OBJECT = 4;
+const TOOL_MODULES = 8;
 
 const ANSWER_CBOR = 1;
 const ANSWER_ERROR = 3;
@@ -16,6 +17,7 @@ const { call: nativeCall, callAndWait: nativeCallAndWait, fetch: nativeFetch } =
 
 let pendingCalls = new MapClass(); /* by number: what to do with the answer */
 let pendingCount = 0;
+let moduleTool; /* the one that is asked for modules */
 const toolNames = makeList(); /* for hints */
 const toolObjects = new MapClass(); /* by name: objects that tools are members of */
 
@@ -149,6 +151,18 @@ function callTool(tool, args) {
     return deferred.promise;
 }
 
+/* What the host says to { specifier, referrer }: { name, source }, { name }, or null. */
+function askForModule(specifier, referrer) {
+    const question = { __proto__: null, specifier,
+        referrer: referrer === undefined ? null : referrer };
+    const trace = new ErrorClass();
+    const answer = nativeCallAndWait(moduleTool.index, jsonStringify(question));
+    if (answer[0] === ANSWER_ERROR) {
+        throw toolError(trace, answer[1]);
+    }
+    return answer[1];
+}
+
 const NET_CLOSE = 2; /* which has no answer */
 
 /* Asks the host for something of the network: wire/fetch.h. The number of the call and a promise of
@@ -206,6 +220,10 @@ function toolObject(path) {
 
 function provideTool(index, bits, name, params) {
     const tool = { __proto__: null, index, bits, name, params: listOf(params) };
+    if ((bits & TOOL_MODULES) !== 0) {
+        moduleTool = tool;
+        return;
+    }
     const call = makeToolFunction(tool);
     const dot = stringLastIndexOf(name, ".");
     if (dot < 0) {
