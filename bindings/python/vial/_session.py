@@ -64,7 +64,10 @@ class _SessionContext(CallContext):
         return self._reference()
 
     def make_function(self, handle: int) -> GuestFunction:
-        return GuestFunction(self.session, handle)
+        session = self.session
+        if session is None:
+            raise TypeError("a function of a session with branches cannot be given to a tool")
+        return GuestFunction(session, handle)
 
 
 class Session:
@@ -97,10 +100,15 @@ class Session:
         engine = owner._engine()
         context.engine = engine
         self._tools = as_tools(tools) + (environment._tools if environment is not None else [])
+        # Calls come with a context of their own, which a session shares with its branches.
+        calls = _SessionContext()
+        calls._reference = weakref.ref(self)
+        calls.engine = engine
+        self._calls = calls
         o: Dict[str, Any] = {"context": context, "files": files and dict(files), "modules": modules and dict(modules),
                              "name": name}
         if self._tools:
-            o["tools"] = _vial.Tools(tool_rows(self._tools, context), context)
+            o["tools"] = _vial.Tools(tool_rows(self._tools, calls), calls)
         if lang is not None:
             o["language"] = language_number(lang)
         if limits is not None or timeout is not None:
@@ -126,7 +134,7 @@ class Session:
         made._vial = parent._vial
         made._tools = parent._tools
         made._environment = parent._environment
-        # Calls of a branch come with the context of the session whose tools it has.
+        made._calls = parent._calls
         context = _SessionContext()
         context.engine = parent._context.engine
         context._reference = weakref.ref(made)
@@ -146,17 +154,17 @@ class Session:
         made = run_options(self._context, **options)
         if options.get("approve") is None and self._tools:
             from ._engine import _approver
-            made["on_approve"] = _approver(None, self._tools, self._context)
+            made["on_approve"] = _approver(None, self._tools, self._calls)
         return made
 
     def eval(self, code: str, **options: Any) -> Result:
         """Evaluates a program; what it leaves behind is there for the next one."""
-        self._context.loop = None
+        self._calls.loop = None
         return Result(self._use().eval(code, self._options(options)))
 
     async def aeval(self, code: str, **options: Any) -> Result:
         """The same for tasks. A task that is cancelled cancels the evaluation."""
-        self._context.loop = asyncio.get_running_loop()
+        self._calls.loop = asyncio.get_running_loop()
         raw, made = self._use(), self._options(options)
         return Result(await _aio.in_thread(lambda: raw.eval(code, made), raw.cancel))
 
@@ -170,6 +178,7 @@ class Session:
         """A session with everything that this one has; with a count, a list of so many."""
         if count is not None and (isinstance(count, bool) or not isinstance(count, int)):
             raise TypeError(f"count must be a whole number, not {type(count).__name__}")
+        self._calls._reference = lambda: None
         made = [Session._of(self, raw) for raw in self._use().branch(1 if count is None else count)]
         return made[0] if count is None else made
 

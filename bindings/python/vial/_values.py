@@ -181,7 +181,7 @@ def restore(kind: Any, value: Any, context: Any) -> Any:
     if kind == 30:
         return fractions.Fraction(value[0], value[1])
     if kind == 32:
-        return value
+        return context.make_url(value) if hasattr(context, "make_url") else value
     if kind == 37:
         return uuid.UUID(bytes=value)
     if kind == 40:

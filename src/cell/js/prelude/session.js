@@ -19,6 +19,7 @@ function installSession() {
     const record = makeRecord(SESSION_FILE, KIND_ES, MAIN_INDEX);
     record.isMain = true;
     defineHidden(globalThis, "vial$i", makeImport(undefined));
+    defineHidden(globalThis, "vial$f", callFunction); /* for prefixes that call what was given */
     defineLazily(globalThis, "vial$m", () => makeMeta(record));
     defineHidden(globalThis, "vial$k", new ProxyClass({ __proto__: null }, {
         __proto__: null,

@@ -13,7 +13,7 @@ import _vial_host
 from . import modules
 
 ANSWER_ERROR = 3  # as wire/frame.h has it
-TOOL_VALUES, TOOL_OBJECT = 2, 4  # bits, as wire/field.h has them
+TOOL_VALUES, TOOL_OBJECT, TOOL_MODULES = 2, 4, 8  # bits, as wire/field.h has them
 NAMES_SHOWN = 3
 ASYNC = "_async"
 
@@ -165,6 +165,8 @@ tools = Group("tools")
 
 def provide(number, bits, name, parameters):
     """Makes a tool, or the one of an environment anew, with all that its name goes through."""
+    if bits & TOOL_MODULES:
+        return  # it gives modules to JavaScript
     tool = Tool(number, bits, name, parameters)
     parts = name.split(".")
     group, path = tools, ""
