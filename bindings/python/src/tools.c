@@ -34,13 +34,27 @@ void tools_stop(void)
 
 /* ---- answers ---- */
 
+/* How long an answer may be; 0: as the library has it. */
+static size_t answer_bytes_max(PyObject *context)
+{
+    PyObject *number = PyObject_GetAttrString(context, "answer_bytes_max");
+    size_t n = number != NULL ? PyLong_AsSize_t(number) : 0;
+
+    Py_XDECREF(number);
+    if (PyErr_Occurred() != NULL) {
+        PyErr_Clear();
+        return 0;
+    }
+    return n;
+}
+
 static int answer(struct vial_engine *engine, uint64_t id, PyObject *value, PyObject *context)
 {
     struct encoded e = {.is_cbor = 0};
     struct vial_error err = {.code = 0};
     int r;
 
-    if (encode_value(value, "the answer", context, 0, 0, &e) < 0) {
+    if (encode_value(value, "the answer", context, 0, answer_bytes_max(context), &e) < 0) {
         return -1;
     }
     Py_BEGIN_ALLOW_THREADS;

@@ -267,6 +267,8 @@ def as_tools(tools: Any) -> List[Tool]:
 class CallContext:
     """Where calls of one run or session come from: the engine that is answered, the loop of async tools."""
 
+    answer_bytes_max = 0  # as many as a call may have
+
     def __init__(self) -> None:
         self.engine: Any = None
         self.loop: Optional[asyncio.AbstractEventLoop] = None

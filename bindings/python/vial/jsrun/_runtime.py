@@ -153,6 +153,7 @@ class _Context:
         self._reference = weakref.ref(runtime)
         self.has_streams = False
         self.engine: Any = None
+        self.answer_bytes_max = runtime._bytes_max
 
     @property
     def runtime(self) -> Any:
@@ -522,8 +523,6 @@ class Runtime:
         value = op.handler(*given)
         if inspect.isawaitable(value):
             raise RuntimeError(f"the host op {op.name} returned an awaitable; bind it as an async function")
-        if isinstance(value, (list, dict, str, bytes)):
-            _check_size(value, self._bytes_max)
         return self._wrap(value)
 
     def _async_op(self, args: List[Any], call_id: int) -> None:
@@ -706,9 +705,7 @@ class Runtime:
         memory = self._session.info()["memory_bytes"]
         timers, intervals = int(inside.get("timers", 0)), int(inside.get("intervals", 0))
         return RuntimeStats(
-            heap_total_bytes=int(inside.get("heapTotal") or memory),
-            heap_used_bytes=int(inside.get("heapUsed") or memory),
-            external_memory_bytes=int(inside.get("external") or 0), physical_total_bytes=memory,
+            heap_total_bytes=memory, heap_used_bytes=memory, external_memory_bytes=0, physical_total_bytes=memory,
             total_execution_time_ms=self._total_us // 1000, last_execution_time_ms=self._last_us // 1000,
             last_execution_kind=self._last_kind, active_async_ops=self._active_ops,
             open_resources=timers + intervals + self._active_js_streams + len(self._py_streams),
@@ -762,7 +759,8 @@ def _error_of(error: Dict[str, Any]) -> JavaScriptError:
                "line_number": one.get("line"), "column_number": one.get("column")}
               for one in error.get("frames") or []]
     stack = error.get("stack")
-    return JavaScriptError(error.get("message") or "", name=error.get("name"),
+    name = error.get("name")
+    return JavaScriptError(error.get("message") or "", name=None if name == "Thrown value" else name,
                            stack=stack.replace(_FILE, "<eval>") if stack else stack, frames=frames)
 
 
@@ -780,12 +778,6 @@ def _size(value: Any) -> int:
     if isinstance(value, str):
         return len(value.encode("utf-8", "replace"))
     return len(value) if isinstance(value, (bytes, bytearray)) else 0
-
-
-def _check_size(value: Any, limit: int) -> None:
-    """A value that could never cross is refused before it is written."""
-    if _size(value) > limit:
-        raise RuntimeError(f"Size limit exceeded: {_size(value)} > {limit} bytes")
 
 
 def _print(stream: int, data: bytes) -> None:

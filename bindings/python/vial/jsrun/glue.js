@@ -71,21 +71,27 @@
     /* What has become of a promise when all that can happen at once has happened: the object is
      * looked at only then. */
     function watch(value) {
-        const box = { state: "pending" };
         if (value === null || (typeof value !== "object" && typeof value !== "function") ||
             typeof value.then !== "function") {
             return { state: "done", value };
         }
         const id = ++last;
-        box.id = id;
+        let state = "pending";
+        const box = {
+            id,
+            get state() {
+                if (state !== "pending") {
+                    pending.delete(id); /* nobody will come back for it */
+                }
+                return state;
+            },
+        };
         pending.set(id, value);
         Promise.resolve(value).then((settled) => {
-            pending.delete(id);
-            box.state = "done";
+            state = "done";
             box.value = settled;
         }, (error) => {
-            pending.delete(id);
-            box.state = "failed";
+            state = "failed";
             box.value = error;
         });
         return box;
@@ -128,16 +134,51 @@
             readers.delete(id);
             await reader?.cancel();
         },
-        stats() {
-            const use = globalThis.process?.memoryUsage?.() ?? {};
-            const active = globalThis.process?.getActiveResourcesInfo?.() ?? [];
-            return {
-                timers: active.filter((name) => name === "Timeout").length,
-                intervals: active.filter((name) => name === "Interval").length,
-                heapTotal: use.heapTotal ?? 0, heapUsed: use.heapUsed ?? 0, external: use.external ?? 0,
-            };
+        stats: () => ({ timers: timers.size, intervals: intervals.size }),
+    };
+
+    /* Timers are counted, for those who ask how many there are. */
+    const timers = new Set();
+    const intervals = new Set();
+    const { setTimeout: startTimeout, clearTimeout: stopTimeout, setInterval: startInterval,
+        clearInterval: stopInterval } = globalThis;
+
+    function stop(timer) {
+        timers.delete(timer);
+        intervals.delete(timer);
+    }
+
+    const counted = {
+        setTimeout(callback, delay, ...args) {
+            if (typeof callback !== "function") {
+                return startTimeout(callback, delay, ...args);
+            }
+            const timer = startTimeout((...given) => {
+                timers.delete(timer);
+                callback(...given);
+            }, delay, ...args);
+            timers.add(timer);
+            return timer;
+        },
+        setInterval(callback, delay, ...args) {
+            const timer = startInterval(callback, delay, ...args);
+            intervals.add(timer);
+            return timer;
+        },
+        clearTimeout(timer) {
+            stop(timer);
+            stopTimeout(timer);
+        },
+        clearInterval(timer) {
+            stop(timer);
+            stopInterval(timer);
         },
     };
+    for (const name of Object.keys(counted)) {
+        Object.defineProperty(globalThis, name, {
+            value: counted[name], writable: true, configurable: true, enumerable: true,
+        });
+    }
 
     function define(name, value) {
         Object.defineProperty(globalThis, name, {
