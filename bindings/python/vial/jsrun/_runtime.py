@@ -51,6 +51,17 @@ def _source(name: str) -> str:
 
 # ---- the engine and its environments ----
 
+def environment_document(console: bool, scripts: List[Tuple[str, str]], digest: str = "") -> Dict[str, Any]:
+    """What runtimes begin in."""
+    prefix = [_source("glue.js")] + ([] if console else [_source("quiet.js")])
+    prefix += [source for _, source in scripts]
+    return {
+        "name": f"jsrun{'-console' if console else ''}{'-' + digest[:16] if digest else ''}",
+        "prefix": ";\n".join(prefix),
+        "tools": [{"name": name, "mode": "async" if name == "__vial_async" else "sync", **_TOOL} for name in _HIDDEN],
+    }
+
+
 class _Home:
     """The engine of all runtimes, and the environments that they begin in."""
 
@@ -72,25 +83,14 @@ class _Home:
                 self._engine = engine
             made = self._made.get(key)
             if made is None:
-                made = self._make(engine, console, scripts, key[1])
+                document = environment_document(console, scripts, key[1])
+                made = _vial.Environment(engine, json.dumps(document), _vial.Tools(_rows(lambda: None), None))
                 self._made[key] = made
                 if len(self._made) > _ENVIRONMENTS_MAX:
                     self._made.popitem(last=False)
             self._made.move_to_end(key)
             return engine, made
 
-    @staticmethod
-    def _make(engine: Any, console: bool, scripts: List[Tuple[str, str]], digest: str) -> Any:
-        prefix = [_source("glue.js")] + ([] if console else [_source("quiet.js")])
-        prefix += [source for _, source in scripts]
-        document = {
-            "name": f"jsrun{'-console' if console else ''}{'-' + digest[:16] if digest else ''}",
-            "prefix": ";\n".join(prefix),
-            "tools": [{"name": name, "mode": "async" if name == "__vial_async" else "sync", **_TOOL}
-                      for name in _HIDDEN],
-        }
-        rows = _rows(lambda: None)
-        return _vial.Environment(engine, json.dumps(document), _vial.Tools(rows, None))
 
 
 def _rows(runtime: Callable[[], Any]) -> List[Tuple[Any, ...]]:

@@ -1,0 +1,141 @@
+"""smolagents' PythonExecutor on vial: ``CodeAgent(..., executor=VialPythonExecutor())``.
+
+Code of the agent is evaluated in a Python session behind the wall; its tools are called on this side.
+"""
+
+from typing import Any, Dict, List, NamedTuple, Optional
+
+from .._engine import Vial
+from .._result import Result
+from .._session import Environment, Session
+from .._tools import Tool
+from ._code import describe
+
+_FINAL = "final_answer"
+_FINAL_HOST = "vial_final_answer"
+# The answer ends the program, as it does in smolagents' own executors.
+_FINAL_SOURCE = f"""
+def {_FINAL}(*args, **named):
+    __return({_FINAL_HOST}(*args, **named))
+"""
+
+
+class CodeOutput(NamedTuple):
+    """What smolagents expects of an executor; its own class of this name is used when it is there."""
+
+    output: Any
+    logs: str
+    is_final_answer: bool
+
+
+def _output(output: Any, logs: str, is_final_answer: bool) -> Any:
+    try:
+        from smolagents.local_python_executor import CodeOutput as Theirs
+    except ImportError:
+        return CodeOutput(output, logs, is_final_answer)
+    return Theirs(output=output, logs=logs, is_final_answer=is_final_answer)
+
+
+def _tool_of(name: str, one: Any) -> Tool:
+    inputs = getattr(one, "inputs", None)
+    schema = None
+    if isinstance(inputs, dict):
+        types = {"string", "integer", "number", "boolean", "array", "object", "null"}
+        schema = {
+            "type": "object", "additionalProperties": False,
+            "properties": {key: {"type": about["type"]} if about.get("type") in types and not about.get("nullable")
+                           else {} for key, about in inputs.items()},
+            "required": [key for key, about in inputs.items() if not about.get("nullable")],
+        }
+    return Tool(_Call(one), name=name, description=getattr(one, "description", None) or "",
+                input_schema=schema if schema is not None else True, mode="sync")
+
+
+class _Call:
+    """Calls a tool of smolagents by the names of its inputs."""
+
+    def __init__(self, one: Any) -> None:
+        self._one = one
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        if len(args) == 1 and not named and isinstance(args[0], dict) and isinstance(
+                getattr(self._one, "inputs", None), dict):
+            return self._one(**args[0])
+        return self._one(*args, **named)
+
+
+class VialPythonExecutor:
+    """send_tools, send_variables and __call__, as smolagents' PythonExecutor has them."""
+
+    def __init__(self, *, vial: Optional[Vial] = None, timeout: Optional[float] = 30,
+                 limits: Optional[Dict[str, int]] = None, allowed_imports: Optional[List[str]] = None,
+                 packages: Optional[List[str]] = None) -> None:
+        self._options: Dict[str, Any] = {"vial": vial} if vial is not None else {}
+        self._timeout, self._limits = timeout, limits
+        self._allowed, self._packages = allowed_imports, packages
+        self._tools: Dict[str, Any] = {}
+        self._variables: Dict[str, Any] = {}
+        self._session: Optional[Session] = None
+        self._environment: Optional[Environment] = None
+        self._is_final = False
+        self.state: Dict[str, Any] = {"_print_outputs": ""}
+
+    def send_tools(self, tools: Dict[str, Any]) -> None:
+        if {**self._tools, **tools} != self._tools:
+            self._tools.update(tools)
+            self._close_session()
+
+    def send_variables(self, variables: Dict[str, Any]) -> None:
+        self._variables.update(variables)
+        if self._session is not None:
+            self._set(variables)
+
+    def _final(self, *args: Any, **named: Any) -> Any:
+        self._is_final = True
+        return _Call(self._tools[_FINAL])(*args, **named)
+
+    def _begin(self) -> Session:
+        if self._session is None:
+            made = [_tool_of(name, one) for name, one in self._tools.items() if name != _FINAL]
+            if _FINAL in self._tools:
+                made.append(Tool(self._final, name=_FINAL_HOST, input_schema=True, mode="sync"))
+            options: Dict[str, Any] = {}
+            if self._allowed is not None:
+                options["allowed_imports"] = self._allowed
+            if self._packages is not None:
+                options["packages"] = self._packages
+            self._environment = Environment(lang="python", tools=made, **self._options, **options)
+            self._session = self._environment.session(limits=self._limits, timeout=self._timeout)
+            if _FINAL in self._tools:
+                self._session.eval(_FINAL_SOURCE).value_or_raise()
+            self._set(self._variables)
+        return self._session
+
+    def _set(self, variables: Dict[str, Any]) -> None:
+        assert self._session is not None
+        if variables:
+            source = "globals().update(input)\ndel input"
+            self._session.eval(source, input=dict(variables)).value_or_raise()
+
+    def __call__(self, code_action: str) -> Any:
+        session = self._begin()
+        self._is_final = False
+        result: Result = session.eval(code_action)
+        logs = result.stdout + result.stderr
+        self.state["_print_outputs"] = logs
+        if not result.session_lives and not result.ok:
+            self._close_session()
+        if not result.ok:
+            raise RuntimeError(describe(result))
+        return _output(result.value, logs, self._is_final)
+
+    def _close_session(self) -> None:
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+        if self._environment is not None:
+            self._environment.close()
+            self._environment = None
+
+    def cleanup(self) -> None:
+        self._close_session()
