@@ -89,14 +89,15 @@ PyObject *tagged_type_new(void)
 
 /* ---- functions ---- */
 
-/* setup(error, gone, simplify, restore, undefined, json_decode): called once by the package. */
+/* setup(error, gone, simplify, restore, undefined, json_decode, json_decode_long): called once by the
+ * package. */
 static PyObject *setup(PyObject *module, PyObject *args)
 {
-    PyObject *parts[6];
+    PyObject *parts[7];
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "OOOOOO:setup", &parts[0], &parts[1], &parts[2], &parts[3],
-            &parts[4], &parts[5])) {
+    if (!PyArg_ParseTuple(args, "OOOOOOO:setup", &parts[0], &parts[1], &parts[2], &parts[3],
+            &parts[4], &parts[5], &parts[6])) {
         return NULL;
     }
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
@@ -108,6 +109,7 @@ static PyObject *setup(PyObject *module, PyObject *args)
     binding.restore = parts[3];
     binding.undefined = parts[4];
     binding.json_decode = parts[5];
+    binding.json_decode_long = parts[6];
     Py_RETURN_NONE;
 }
 

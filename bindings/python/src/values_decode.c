@@ -273,6 +273,33 @@ static int is_small_number(const char *bytes, size_t len)
     return 1;
 }
 
+/* Are there sixteen digits in a row? */
+static int has_long_number(const char *bytes, size_t len)
+{
+    enum { LONG = 16 };
+    size_t i = LONG - 1;
+
+    while (i < len) { /* such a row has one at every sixteenth place */
+        size_t from = i, to = i;
+
+        if (bytes[i] < '0' || bytes[i] > '9') {
+            i += LONG;
+            continue;
+        }
+        while (from > 0 && bytes[from - 1] >= '0' && bytes[from - 1] <= '9') {
+            from--;
+        }
+        while (to + 1 < len && bytes[to + 1] >= '0' && bytes[to + 1] <= '9') {
+            to++;
+        }
+        if (to - from + 1 >= LONG) {
+            return 1;
+        }
+        i = to + LONG;
+    }
+    return 0;
+}
+
 PyObject *decode_json(const char *bytes, size_t len)
 {
     PyObject *text, *value;
@@ -289,7 +316,8 @@ PyObject *decode_json(const char *bytes, size_t len)
     if (text == NULL) {
         return NULL;
     }
-    value = PyObject_CallFunctionObjArgs(binding.json_decode, text, NULL);
+    value = PyObject_CallFunctionObjArgs(
+        has_long_number(bytes, len) ? binding.json_decode_long : binding.json_decode, text, NULL);
     Py_DECREF(text);
     return value;
 }

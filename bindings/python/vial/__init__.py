@@ -19,9 +19,12 @@ except ImportError as _error:
 
 from . import _errors, _values
 from ._errors import ClosedError, VialError
-from ._values import GuestError, JsUndefined, NdArray, RegExp, Table, undefined
+from ._values import GuestError, JsUndefined, NdArray, RegExp, Table, Unknown, undefined
 
-_vial.setup(VialError, ClosedError, _values.simplify, _values.restore, undefined, _json.JSONDecoder().decode)
+_vial.setup(
+    VialError, ClosedError, _values.simplify, _values.restore, undefined, _json.JSONDecoder().decode,
+    # A number of JavaScript with so many digits is a double, whose digits JSON has shortened.
+    _json.JSONDecoder(parse_int=lambda text: int(text) if len(text) < 16 else int(float(text))).decode)
 
 from ._engine import Event, Run, Vial, default_engine  # noqa: E402
 from ._result import Artifact, ErrorInfo, Result  # noqa: E402
@@ -67,6 +70,6 @@ _JSRUN = frozenset((
 
 __all__ = [
     "Artifact", "ClosedError", "Environment", "ErrorInfo", "Event", "GuestError", "GuestFunction", "JsUndefined",
-    "NdArray", "RegExp", "Result", "Run", "Session", "Table", "Tool", "Vial", "VialError", "arun", "default_engine",
+    "NdArray", "RegExp", "Result", "Run", "Session", "Table", "Tool", "Unknown", "Vial", "VialError", "arun", "default_engine",
     "run", "start", "tool", "undefined",
 ]

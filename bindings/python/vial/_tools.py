@@ -55,6 +55,9 @@ class Tool:
         about, parameters = parse_docstring(inspect.getdoc(function) or "")
         self.description = about if description is None else description
         self._plan = _Plan(function)
+        # A schema of one's own that names no properties is that of the one argument.
+        self._plan.takes_whole = input_schema is not None and not (
+            isinstance(input_schema, Mapping) and "properties" in input_schema)
         self.input_schema = self._plan.schema(parameters) if input_schema is None else input_schema
         self.output_schema = output_schema
         self.schema_texts = tuple(
@@ -195,6 +198,7 @@ class _Plan:
         self.names: List[str] = []
         self.positional: List[str] = []
         self.takes_any = False
+        self.takes_whole = False
         self.parameters: Dict[str, inspect.Parameter] = {}
         try:
             signature = inspect.signature(function)
@@ -233,6 +237,8 @@ class _Plan:
         return schema
 
     def call(self, function: Callable[..., Any], args: Any) -> Any:
+        if self.takes_whole and not self.takes_any:
+            return function(args) if self.parameters else function()
         if self.takes_any or not isinstance(args, dict):
             if args is None:
                 return function()

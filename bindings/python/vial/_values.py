@@ -69,6 +69,14 @@ class Table(NamedTuple):
     row_count: int
 
 
+class Unknown(NamedTuple):
+    """A value of the guest that Python has nothing for, such as an array with four billion holes: a tag of
+    docs/values.md and what it is around."""
+
+    tag: int
+    value: Any
+
+
 class GuestError(Exception):
     """An error of the guest, as a value or raised by ``Result.value_or_raise()``."""
 
@@ -136,12 +144,8 @@ def _sparse(length: int, members: Any) -> List[Any]:
     return made
 
 
-def _named(value: Any, context: Any) -> Any:
+def _named(value: Any) -> Any:
     kind, rest = value[0], value[1:]
-    if kind == "Function":
-        if context is None:
-            raise ValueError("a function came from where there are none")
-        return context.make_function(rest[0])
     if kind == "Error":
         return GuestError(*rest[:4])
     if kind == "Array":
@@ -168,10 +172,21 @@ def restore(kind: Any, value: Any, context: Any) -> Any:
     """What a tag around a value means; kind "key" is a value that has to become hashable."""
     if kind == "key":
         return _hashable(value)
+    if kind == 27 and value[:1] == ["Function"] and hasattr(context, "make_function"):
+        return context.make_function(value[1])
+    if kind == 32 and hasattr(context, "make_url"):
+        return context.make_url(value)
+    try:
+        return _restore(kind, value)
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        return Unknown(kind, value)  # a guest says what it likes; its value is no reason to fail
+
+
+def _restore(kind: int, value: Any) -> Any:
     if kind in (0, 1):
         return _date(value)
     if kind == 27:
-        return _named(value, context)
+        return _named(value)
     if kind == 258:
         return {_hashable(item) for item in value}
     if kind in _ARRAYS:
@@ -181,7 +196,7 @@ def restore(kind: Any, value: Any, context: Any) -> Any:
     if kind == 30:
         return fractions.Fraction(value[0], value[1])
     if kind == 32:
-        return context.make_url(value) if hasattr(context, "make_url") else value
+        return value
     if kind == 37:
         return uuid.UUID(bytes=value)
     if kind == 40:
