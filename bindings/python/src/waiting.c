@@ -41,11 +41,6 @@ static void on_signal(int number, siginfo_t *info, void *context)
     (void)pthread_kill(main_thread, number);
 }
 
-void interrupt_setup(void)
-{
-    main_thread = pthread_self();
-}
-
 /* A SIGINT that is ignored, or that ends the process, stays what it is. */
 static void install(void)
 {
@@ -72,6 +67,14 @@ static void uninstall(void)
         (void)sigaction(SIGINT, &python_action, NULL);
     }
     is_installed = 0;
+}
+
+/* In a child of a fork, the thread that forked is the main one now, and waits for nothing here. */
+void interrupt_setup(void)
+{
+    main_thread = pthread_self();
+    main_waiting = NULL;
+    uninstall();
 }
 
 void waiting_begin(struct waiting *w)
