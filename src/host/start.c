@@ -12,6 +12,7 @@
 #include "host/mounts.h"
 #include "host/request.h"
 #include "host/run_files.h"
+#include "host/session.h"
 #include "wire/field.h"
 #include "wire/frame.h"
 
@@ -42,7 +43,9 @@ static int add_scan_fields(const struct vial_run *run, struct buf *fields)
 static int add_session_fields(const struct vial_run *run, struct buf *fields)
 {
     const struct vial_request *q = &run->request;
-    const struct vial_env *env = q->environment;
+    const struct vial_env *env = q->environment != NULL ? q->environment
+                                 : run->session != NULL ? run->session->env
+                                                        : NULL;
     size_t i;
     int r = VIAL_OK;
 
