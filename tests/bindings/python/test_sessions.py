@@ -164,6 +164,11 @@ def test_environments_of_documents():
     made = vial.Environment({"name": "sums", "language": "python", "allowed_imports": ["math"]})
     assert made.run("import math; math.comb(49, 6)").value == 13983816
     assert made.run("import os").error.name == "ImportError"
+    with made.session() as session:  # the rule is one of sessions, too, and of the prefix
+        assert session.eval("import math; math.gcd(4, 6)").value == 2
+        assert session.eval("import os").error.name == "ImportError"
+        assert session.branch().eval("__import__('os')").error.name == "ImportError"
+    assert not vial.Environment(lang="python", allowed_imports=["math"], prefix="import os").start().ok
     assert not vial.Environment(prefix="throw new Error('x')").start().ok
 
 

@@ -221,7 +221,7 @@ class Runtime:
         self._given: set = set()
         self._resolver: Optional[Callable[[str, str], Optional[str]]] = None
         self._loader: Optional[Callable[[str], Any]] = None
-        self._module_is_async = False
+        self._is_async = False  # what is evaluated now, in a thread beside a loop
         self._loop: Optional[asyncio.AbstractEventLoop] = None
         self._functions: "weakref.WeakSet[JsFunction]" = weakref.WeakSet()
         self._forgotten: List[int] = []
@@ -410,7 +410,11 @@ class Runtime:
                     return None
                 state["began"] = True
                 self._loop = loop
-                return work()
+                self._is_async = True
+                try:
+                    return work()
+                finally:
+                    self._is_async = False
 
         def cancel() -> None:
             state["abandoned"] = True
@@ -434,22 +438,13 @@ class Runtime:
 
     def eval_module(self, specifier: str) -> Any:
         """Imports a module; a dict of what it exports."""
-        self._module_is_async = False
         return self._import(specifier, "eval_module_sync", None)
 
     async def eval_module_async(self, specifier: str, *, timeout: Any = None) -> Any:
         if timeout is not None:
             seconds_of(timeout)
         self._use()
-
-        def work() -> Any:
-            self._module_is_async = True
-            try:
-                return self._import(specifier, "eval_module_async", timeout)
-            finally:
-                self._module_is_async = False
-
-        return await self._in_thread(work)
+        return await self._in_thread(lambda: self._import(specifier, "eval_module_async", timeout))
 
     def _import(self, specifier: str, kind: str, timeout: Any) -> Any:
         if not isinstance(specifier, str):
@@ -642,15 +637,15 @@ class Runtime:
             raise ModuleLoaderError(f"the loader failed for {url}: {failed}") from failed
         if not inspect.isawaitable(source):
             return source
-        if self._loop is None or (self._last_entry_is_sync() and not self._module_is_async):
+        if self._loop is None or not self._is_async:
             if inspect.iscoroutine(source):
                 source.close()
             raise ModuleLoaderError("an async module loader cannot be used in a synchronous evaluation; use "
                                     "eval_module_async or eval_async")
-        return _aio.start_in(self._loop, source).result()
-
-    def _last_entry_is_sync(self) -> bool:
-        return self._loop is None
+        try:
+            return _aio.start_in(self._loop, source).result()
+        except Exception as failed:
+            raise ModuleLoaderError(f"the loader failed for {url}: {failed!r}") from failed
 
     # ---- streams ----
 
