@@ -708,55 +708,6 @@ static void functions_can_be_called_and_let_go(void **state)
     vial_session_free(s);
 }
 
-/* [h, -1n - 2n**64n, h'0102'] with h a function of the session. */
-static size_t cbor_args(uint64_t handle, unsigned char out[64])
-{
-    static const unsigned char head[] = {
-        0x83, 0xd8, 27, 0x82, 0x68, 'F', 'u', 'n', 'c', 't', 'i', 'o', 'n'};
-    static const unsigned char tail[] = {0xc3, 0x49, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0x42, 1, 2};
-
-    assert_true(handle < 24);
-    memcpy(out, head, sizeof(head));
-    out[sizeof(head)] = (unsigned char)handle;
-    memcpy(out + sizeof(head) + 1, tail, sizeof(tail));
-    return sizeof(head) + 1 + sizeof(tail);
-}
-
-static void arguments_may_be_cbor_with_functions_in_it(void **state)
-{
-    struct vial_session *s = open_one();
-    struct vial_result *result = eval_with(s,
-        "[(f, big, bytes) => f(typeof big, big === -(2n ** 64n) - 1n, bytes.length), (...a) => a]",
-        NULL);
-    uint64_t outer = handle_in(result, 0);
-    uint64_t inner = handle_in(result, 1);
-    struct vial_request request = VIAL_REQUEST_INIT;
-    struct vial_error err = {.code = 0};
-    unsigned char args[64];
-    size_t len = cbor_args(inner, args);
-
-    (void)state;
-    vial_result_free(result);
-    result = NULL;
-    request.input_is_cbor = 1;
-    assert_int_equal(
-        vial_session_call(s, outer, (const char *)args, len, &request, &result, &err), 0);
-    check_value(result, "cbor", "[\"bigint\",true,2]");
-    result = NULL;
-    assert_int_equal(
-        vial_session_call(s, outer, (const char *)args, len - 1, &request, &result, &err),
-        VIAL_E_INVALID);
-    assert_int_equal(
-        vial_session_call(s, outer, "\xa0", 1, &request, &result, &err), VIAL_E_INVALID);
-    assert_int_equal(vial_session_call(s, outer, "", 0, &request, &result, &err), VIAL_E_INVALID);
-    assert_int_equal(vial_session_release(s, inner, &err), 0); /* then it cannot be passed */
-    assert_int_equal(
-        vial_session_call(s, outer, (const char *)args, len, &request, &result, &err), 0);
-    assert_int_equal(vial_result_status(result), VIAL_STATUS_EXCEPTION);
-    vial_result_free(result);
-    vial_session_free(s);
-}
-
 static void functions_in_a_value_have_what_held_them(void **state)
 {
     struct vial_session *s = open_one();
@@ -1033,7 +984,6 @@ int main(void)
         TEST(infos_tell_what_there_is),
         TEST(there_are_no_more_than_sessions_max),
         TEST(functions_can_be_called_and_let_go),
-        TEST(arguments_may_be_cbor_with_functions_in_it),
         TEST(functions_in_a_value_have_what_held_them),
         TEST(calls_of_functions_have_limits_and_can_throw),
         TEST(names_are_completed_and_nothing_runs),
