@@ -73,6 +73,12 @@ class _SessionContext(CallContext):
 class Session:
     """A process that evaluates programs one after the other, and can be branched alive."""
 
+    def __new__(cls, **options: Any) -> Any:
+        if cls is Session and _is_remote(options.get("vial") or getattr(options.get("environment"), "_vial", None)):
+            from ._remote import RemoteSession
+            return super().__new__(RemoteSession)
+        return super().__new__(cls)
+
     def __init__(
         self,
         *,
@@ -227,8 +233,18 @@ class Session:
 _unnamed = 0
 
 
+def _is_remote(vial: Any) -> bool:
+    return hasattr(vial, "_server")
+
+
 class Environment:
     """What programs run in: prefix code, modules, tools, limits, files. docs/environments.md has every key."""
+
+    def __new__(cls, document: Any = None, **options: Any) -> Any:
+        if cls is Environment and _is_remote(options.get("vial")):
+            from ._remote import RemoteEnvironment
+            return super().__new__(RemoteEnvironment)
+        return super().__new__(cls)
 
     def __init__(
         self,
