@@ -54,6 +54,7 @@ _TAGS: Dict[str, Callable[[Any], Any]] = {
     "$fraction": lambda pair: fractions.Fraction(*pair), "$ndarray": lambda pair: NdArray(*pair),
     "$array": lambda pair: _sparse(pair[0], dict(pair[1])),
     "$table": lambda t: Table(t["columns"], t["index"], t["rows"], t["row_count"]),
+    "$function": lambda handle: Unknown(27, ["Function", handle]),
     "$error": lambda e: GuestError(e.get("name", "Error"), e.get("message", ""), e.get("stack") or "", e.get("cause")),
 }
 
