@@ -1,15 +1,15 @@
 /* bench.c - the C side of python -m vial.bench: the same work over vial.h with nothing of Python.
  *
- * bench DOCUMENT_FILE COUNT prints one line of JSON: medians in microseconds of a fresh session in
- * the environment with 1+1 in it, of a fresh run, and of 1,000 calls of a tool. */
+ * bench DOCUMENT_FILE reads letters and prints for each how many microseconds it took: s, a fresh
+ * session in the environment with 1+1 in it; r, a fresh run; i and t, a run with 1,000 calls of a
+ * tool, inline or in a thread. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "vial.h"
 
-enum { COUNT_MAX = 10000, DOCUMENT_BYTES_MAX = 1 << 20, SETTLE_MS = 1000, PAUSE_US = 2000 };
+enum { DOCUMENT_BYTES_MAX = 1 << 20, SETTLE_MS = 1000 };
 
 static double now_us(void)
 {
@@ -17,25 +17,6 @@ static double now_us(void)
 
     (void)clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
-
-static void pause_between(void)
-{
-    (void)nanosleep(&(struct timespec){.tv_nsec = PAUSE_US * 1000L}, NULL);
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double median(double *times, int count)
-{
-    qsort(times, (size_t)count, sizeof(*times), compare);
-    return times[count / 2];
 }
 
 static void answer(struct vial_engine *engine, const struct vial_call *call, void *user)
@@ -90,53 +71,46 @@ static int session_once(struct vial_engine *engine, struct vial_env *env)
     return r;
 }
 
-static double tool_us(struct vial_engine *engine, uint32_t flags, int count)
+/* 1,000 calls of a tool. */
+static int calls_once(struct vial_engine *engine, uint32_t flags)
 {
     static const char source[] = "for (let i = 0; i < 1000; i++) echo(i); 1";
     struct vial_tool tool = VIAL_TOOL_INIT;
-    double times[16];
 
     tool.name = "echo";
     tool.call = answer;
     tool.mode = VIAL_TOOL_SYNC;
     tool.flags = flags;
-    for (int i = 0; i < count; i++) {
-        double began = now_us();
-
-        if (run_once(engine, source, &tool) < 0) {
-            return -1;
-        }
-        times[i] = now_us() - began;
-    }
-    return median(times, count) / 1000;
+    return run_once(engine, source, &tool);
 }
 
-static int measure(struct vial_engine *engine, struct vial_env *env, int count)
+/* One measurement for each letter that comes: s, r, i, t. */
+static int serve(struct vial_engine *engine, struct vial_env *env)
 {
-    static double times[COUNT_MAX];
-    double session, run;
     int r = 0;
+    int letter;
 
-    for (int i = 0; i < count && r == 0; i++) {
+    while (r == 0 && (letter = getchar()) != EOF) {
         double began = now_us();
 
-        r = session_once(engine, env);
-        times[i] = now_us() - began;
-        pause_between();
-    }
-    session = median(times, count);
-    for (int i = 0; i < count && r == 0; i++) {
-        double began = now_us();
-
-        r = run_once(engine, "1+1", NULL);
-        times[i] = now_us() - began;
-        pause_between();
-    }
-    run = median(times, count);
-    if (r == 0) {
-        (void)printf("{\"session_us\": %.1f, \"run_us\": %.1f, \"inline_us\": %.2f, \"thread_us\": "
-                     "%.2f}\n",
-            session, run, tool_us(engine, VIAL_TOOL_INLINE, 5), tool_us(engine, 0, 5));
+        switch (letter) {
+        case 's':
+            r = session_once(engine, env);
+            break;
+        case 'r':
+            r = run_once(engine, "1+1", NULL);
+            break;
+        case 'i':
+            r = calls_once(engine, VIAL_TOOL_INLINE);
+            break;
+        case 't':
+            r = calls_once(engine, 0);
+            break;
+        default:
+            continue;
+        }
+        (void)printf("%.1f\n", now_us() - began);
+        (void)fflush(stdout);
     }
     return r;
 }
@@ -148,16 +122,15 @@ int main(int argc, char **argv)
     struct vial_engine *engine = NULL;
     struct vial_env *env = NULL;
     struct vial_error err = {.code = 0};
-    int count = argc == 3 ? atoi(argv[2]) : 0;
-    FILE *file = argc == 3 ? fopen(argv[1], "re") : NULL;
+    FILE *file = argc == 2 ? fopen(argv[1], "re") : NULL;
     size_t len = file != NULL ? fread(document, 1, sizeof(document), file) : 0;
     int r;
 
     if (file != NULL) {
         (void)fclose(file);
     }
-    if (len == 0 || count < 1 || count > COUNT_MAX) {
-        (void)fprintf(stderr, "usage: bench DOCUMENT_FILE COUNT\n");
+    if (len == 0) {
+        (void)fprintf(stderr, "usage: bench DOCUMENT_FILE\n");
         return 2;
     }
     o.for_sessions = 1;
@@ -168,7 +141,7 @@ int main(int argc, char **argv)
     } else {
         vial_engine_settle(engine, SETTLE_MS);
         (void)session_once(engine, env);
-        r = measure(engine, env, count);
+        r = serve(engine, env);
     }
     vial_env_free(env);
     vial_engine_free(engine);

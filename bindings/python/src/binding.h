@@ -25,7 +25,8 @@ struct binding {
     PyObject *restore;     /* _values.restore(kind, value, context): of one that C cannot make */
     PyObject *undefined;   /* _values.undefined */
     PyObject *json_decode; /* json.JSONDecoder().decode */
-    PyObject *json_decode_long; /* the same, which takes integers of more than 15 digits as doubles */
+    PyObject
+        *json_decode_long; /* the same, which takes integers of more than 15 digits as doubles */
     PyObject *tagged_type; /* class Tagged below */
     PyObject *run_type, *session_type, *environment_type, *tools_type, *result_type;
 };

@@ -49,7 +49,10 @@ static int option_number(PyObject *options, const char *name, uint64_t *ret)
 
 static int fill_options(struct vial_engine_options *o, PyObject *options)
 {
-#define OPTION(field) {#field, &o->field}
+#define OPTION(field)                                                                              \
+    {                                                                                              \
+#field, &o->field                                                                          \
+    }
     const struct {
         const char *name;
         uint32_t *at;
@@ -286,8 +289,8 @@ PyObject *run_type_new(void)
 {
     static PyMethodDef methods[] = {{"wait", run_wait, METH_NOARGS, NULL},
         {"cancel", run_cancel, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
-    static PyType_Slot slots[] = {{Py_tp_dealloc, (void *)run_dealloc}, {Py_tp_methods, methods},
-        {0, NULL}};
+    static PyType_Slot slots[] = {
+        {Py_tp_dealloc, (void *)run_dealloc}, {Py_tp_methods, methods}, {0, NULL}};
     static PyType_Spec spec = {.name = "vial._vial.Run",
         .basicsize = sizeof(struct run_object),
         .flags = Py_TPFLAGS_DEFAULT,

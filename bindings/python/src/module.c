@@ -77,8 +77,8 @@ int tagged_get(PyObject *object, unsigned long long *ret_tag, PyObject **ret_val
 
 PyObject *tagged_type_new(void)
 {
-    static PyType_Slot slots[] = {{Py_tp_new, (void *)tagged_new},
-        {Py_tp_dealloc, (void *)tagged_dealloc}, {0, NULL}};
+    static PyType_Slot slots[] = {
+        {Py_tp_new, (void *)tagged_new}, {Py_tp_dealloc, (void *)tagged_dealloc}, {0, NULL}};
     static PyType_Spec spec = {.name = "vial._vial.Tagged",
         .basicsize = sizeof(struct tagged_object),
         .flags = Py_TPFLAGS_DEFAULT,
@@ -89,8 +89,8 @@ PyObject *tagged_type_new(void)
 
 /* ---- functions ---- */
 
-/* setup(error, gone, simplify, restore, undefined, json_decode, json_decode_long): called once by the
- * package. */
+/* setup(error, gone, simplify, restore, undefined, json_decode, json_decode_long): called once by
+ * the package. */
 static PyObject *setup(PyObject *module, PyObject *args)
 {
     PyObject *parts[7];
@@ -123,8 +123,8 @@ static PyObject *encode(PyObject *module, PyObject *args)
         encode_value(value, "value", context, 0, 0, &e) < 0) {
         return NULL;
     }
-    made = Py_BuildValue("(Oy#)", e.is_cbor ? Py_True : Py_False, e.bytes.data,
-        (Py_ssize_t)e.bytes.len);
+    made = Py_BuildValue(
+        "(Oy#)", e.is_cbor ? Py_True : Py_False, e.bytes.data, (Py_ssize_t)e.bytes.len);
     bytes_release(&e.bytes);
     return made;
 }

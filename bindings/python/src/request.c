@@ -119,14 +119,17 @@ static int take_input(struct request *q, PyObject *value)
 /* The fields of struct vial_limits by name. */
 static int set_limit(struct vial_limits *limits, const char *name, PyObject *value)
 {
-#define LIMIT(field) {#field, offsetof(struct vial_limits, field), sizeof(limits->field)}
+#define LIMIT(field)                                                                               \
+    {                                                                                              \
+#field, offsetof(struct vial_limits, field), sizeof(limits->field)                         \
+    }
     static const struct {
         const char *name;
         size_t offset, size;
-    } fields[] = {LIMIT(wall_ms_max), LIMIT(cpu_ms_max), LIMIT(timers_max),
-        LIMIT(memory_bytes_max), LIMIT(stdout_bytes_max), LIMIT(stderr_bytes_max),
-        LIMIT(value_bytes_max), LIMIT(disk_bytes_max), LIMIT(files_max), LIMIT(open_files_max),
-        LIMIT(calls_max), LIMIT(calls_at_once_max), LIMIT(call_bytes_max), LIMIT(approval_ms_max),
+    } fields[] = {LIMIT(wall_ms_max), LIMIT(cpu_ms_max), LIMIT(timers_max), LIMIT(memory_bytes_max),
+        LIMIT(stdout_bytes_max), LIMIT(stderr_bytes_max), LIMIT(value_bytes_max),
+        LIMIT(disk_bytes_max), LIMIT(files_max), LIMIT(open_files_max), LIMIT(calls_max),
+        LIMIT(calls_at_once_max), LIMIT(call_bytes_max), LIMIT(approval_ms_max),
         LIMIT(requests_max), LIMIT(requests_at_once_max), LIMIT(request_ms_max),
         LIMIT(redirects_max), LIMIT(request_bytes_max), LIMIT(response_bytes_max),
         LIMIT(decoded_bytes_max)};
@@ -368,10 +371,9 @@ static void give_output(int stream, const char *bytes, size_t len, void *user)
 {
     struct request *q = user;
     PyGILState_STATE gil = PyGILState_Ensure();
-    PyObject *said =
-        q->failed == NULL ? PyObject_CallFunction(q->on_output, "iy#", stream, bytes,
-                                (Py_ssize_t)len)
-                          : NULL;
+    PyObject *said = q->failed == NULL ? PyObject_CallFunction(
+                                             q->on_output, "iy#", stream, bytes, (Py_ssize_t)len)
+                                       : NULL;
 
     if (said == NULL && PyErr_Occurred() != NULL) {
         PyObject *type, *trace;

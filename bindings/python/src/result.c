@@ -198,8 +198,7 @@ static PyObject *get_usage(PyObject *object, void *unused)
     return Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:K}", "wall_us", (unsigned long long)u.wall_us,
         "cpu_us", (unsigned long long)u.cpu_us, "memory_bytes_peak",
         (unsigned long long)u.memory_bytes_peak, "queue_us", (unsigned long long)u.queue_us,
-        "host_us", (unsigned long long)u.host_us, "approval_us",
-        (unsigned long long)u.approval_us);
+        "host_us", (unsigned long long)u.host_us, "approval_us", (unsigned long long)u.approval_us);
 }
 
 PyObject *result_type_new(void)
@@ -213,8 +212,8 @@ PyObject *result_type_new(void)
         {"session_lives", get_session_lives, NULL, NULL, NULL},
         {"files", get_files, NULL, NULL, NULL}, {"artifacts", get_artifacts, NULL, NULL, NULL},
         {"usage", get_usage, NULL, NULL, NULL}, {NULL, NULL, NULL, NULL, NULL}};
-    static PyType_Slot slots[] = {{Py_tp_dealloc, (void *)result_dealloc},
-        {Py_tp_getset, members}, {0, NULL}};
+    static PyType_Slot slots[] = {
+        {Py_tp_dealloc, (void *)result_dealloc}, {Py_tp_getset, members}, {0, NULL}};
     static PyType_Spec spec = {.name = "vial._vial.Result",
         .basicsize = sizeof(struct result_object),
         .flags = Py_TPFLAGS_DEFAULT,

@@ -160,9 +160,8 @@ static PyObject *session_call(PyObject *object, PyObject *args)
     struct waiting w;
     int r, interrupted, depth_max;
 
-    if (!PyArg_ParseTuple(
-            args, "KO!OiK:call", &handle, &PyList_Type, &arguments, &options, &depth_max,
-            &bytes_max)) {
+    if (!PyArg_ParseTuple(args, "KO!OiK:call", &handle, &PyList_Type, &arguments, &options,
+            &depth_max, &bytes_max)) {
         return NULL;
     }
     if (request_fill_session(&q, options) == 0 &&
@@ -317,12 +316,14 @@ static void session_dealloc(PyObject *object)
 PyObject *session_type_new(void)
 {
     static PyMethodDef methods[] = {{"eval", session_eval, METH_VARARGS, NULL},
-        {"call", session_call, METH_VARARGS, NULL}, {"release", session_release, METH_VARARGS, NULL},
-        {"branch", session_branch, METH_VARARGS, NULL}, {"cancel", session_cancel, METH_NOARGS, NULL},
-        {"info", session_info, METH_NOARGS, NULL}, {"complete", session_complete, METH_VARARGS, NULL},
+        {"call", session_call, METH_VARARGS, NULL},
+        {"release", session_release, METH_VARARGS, NULL},
+        {"branch", session_branch, METH_VARARGS, NULL},
+        {"cancel", session_cancel, METH_NOARGS, NULL}, {"info", session_info, METH_NOARGS, NULL},
+        {"complete", session_complete, METH_VARARGS, NULL},
         {"close", session_close, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
-    static PyType_Slot slots[] = {{Py_tp_dealloc, (void *)session_dealloc},
-        {Py_tp_methods, methods}, {0, NULL}};
+    static PyType_Slot slots[] = {
+        {Py_tp_dealloc, (void *)session_dealloc}, {Py_tp_methods, methods}, {0, NULL}};
     static PyType_Spec spec = {.name = "vial._vial.Session",
         .basicsize = sizeof(struct session_object),
         .flags = Py_TPFLAGS_DEFAULT,

@@ -119,8 +119,7 @@ static PyObject *arguments_of(const struct vial_call *call, PyObject *context)
                                    : decode_json(call->args, call->args_len);
 }
 
-static void call_with_gil(
-    struct vial_engine *engine, const struct vial_call *call, PyObject *entry)
+static void call_with_gil(struct vial_engine *engine, const struct vial_call *call, PyObject *entry)
 {
     PyObject *function = PyTuple_GetItem(entry, 0);
     int is_later = PyTuple_GetItem(entry, 1) == Py_True;
@@ -390,8 +389,8 @@ int tools_get(PyObject *set, const struct vial_tool **ret, size_t *ret_count)
 
 PyObject *tools_type_new(void)
 {
-    static PyType_Slot slots[] = {{Py_tp_new, (void *)tools_new},
-        {Py_tp_dealloc, (void *)tools_dealloc}, {0, NULL}};
+    static PyType_Slot slots[] = {
+        {Py_tp_new, (void *)tools_new}, {Py_tp_dealloc, (void *)tools_dealloc}, {0, NULL}};
     static PyType_Spec spec = {.name = "vial._vial.Tools",
         .basicsize = sizeof(struct tools_object),
         .flags = Py_TPFLAGS_DEFAULT,

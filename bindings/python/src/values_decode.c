@@ -157,8 +157,7 @@ static PyObject *read_big(struct decoder *d, int is_negative)
     if (bytes != NULL && !PyBytes_Check(bytes)) {
         (void)broken("a large integer is no bytes");
     } else if (bytes != NULL) {
-        number =
-            PyObject_CallMethod((PyObject *)&PyLong_Type, "from_bytes", "Os", bytes, "big");
+        number = PyObject_CallMethod((PyObject *)&PyLong_Type, "from_bytes", "Os", bytes, "big");
     }
     if (number != NULL && is_negative) {
         PyObject *inverted = PyNumber_Invert(number);

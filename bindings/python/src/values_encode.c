@@ -1,5 +1,5 @@
-/* values_encode.c - Python values as the bytes that cross the wall: JSON when JSON says all there is
- * to say, else CBOR in the vocabulary of docs/values.md.
+/* values_encode.c - Python values as the bytes that cross the wall: JSON when JSON says all there
+ * is to say, else CBOR in the vocabulary of docs/values.md.
  *
  * The plain types are written here. All others are given to _values.simplify, which makes them of
  * plain types and tags. */
@@ -135,8 +135,7 @@ static int add_head(struct encoder *e, unsigned major, uint64_t n)
 /* Is this the first of three bytes of a surrogate that is alone? */
 static int is_surrogate(const char *bytes, size_t len, size_t at)
 {
-    return (unsigned char)bytes[at] == 0xed && at + 2 < len &&
-           (unsigned char)bytes[at + 1] >= 0xa0;
+    return (unsigned char)bytes[at] == 0xed && at + 2 < len && (unsigned char)bytes[at + 1] >= 0xa0;
 }
 
 static int add_json_text(struct encoder *e, const char *bytes, size_t len)
@@ -194,8 +193,8 @@ static int write_text(struct encoder *e, PyObject *text)
 
     if (utf8 != NULL && PyBytes_AsStringAndSize(utf8, &bytes, &len) == 0) {
         if ((size_t)len > e->bytes_max) {
-            PyErr_Format(PyExc_ValueError, "String size limit exceeded: %zd > %zu", len,
-                e->bytes_max);
+            PyErr_Format(
+                PyExc_ValueError, "String size limit exceeded: %zd > %zu", len, e->bytes_max);
         } else {
             r = e->is_cbor ? add_cbor_text(e, bytes, (size_t)len)
                            : add_json_text(e, bytes, (size_t)len);

@@ -1,8 +1,8 @@
 /* waiting.c - threads that wait for a guest without the GIL, and how Ctrl-C reaches them.
  *
  * Python's handler of SIGINT only notes the signal; the exception is raised when the main thread is
- * back in Python, which would be at the end of the run. So while the main thread waits, a handler of
- * ours stands before Python's: it calls that one, and cancels what is waited for. */
+ * back in Python, which would be at the end of the run. So while the main thread waits, a handler
+ * of ours stands before Python's: it calls that one, and cancels what is waited for. */
 #include "binding.h"
 
 #include <pthread.h>

@@ -1,7 +1,8 @@
 """python -m vial.bench: what the binding costs beside the C library, measured in the same run.
 
 The C side is a small program that does the same over vial.h (build/bindings/python/vial-bench-c; --c names another).
-Rounds of both sides alternate, so that both see the same machine; every round is shown.
+Both sides take turns, one measurement each, so that both see the same machine; the medians are compared, and the
+ratio of every round is shown.
 """
 
 import argparse
@@ -17,17 +18,34 @@ from typing import Callable, Dict, List
 import vial
 from vial.jsrun import Runtime, _runtime
 
-_PAUSE_S = 0.002  # cells are made ahead of time: who makes no pause measures how fast they are made
+_PAUSE_S = 0.004  # cells are made ahead of time: who makes no pause measures how fast they are made
+_CALLS = "for (let i = 0; i < 1000; i++) echo(i); 1"
 
 
-def _median_us(work: Callable[[], object], count: int) -> float:
-    taken = []
-    for _ in range(count):
-        began = time.perf_counter()
-        work()
-        taken.append((time.perf_counter() - began) * 1e6)
-        time.sleep(_PAUSE_S)
-    return statistics.median(taken)
+class _CSide:
+    """The program that measures the C library."""
+
+    def __init__(self, program: str) -> None:
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(_runtime.environment_document(False, []), file)
+            file.flush()
+            self._process = subprocess.Popen([program, file.name], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                             text=True, bufsize=1)
+            self.measure("r")  # it has read the file when it answers
+
+    def measure(self, letter: str) -> float:
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write(letter + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            raise SystemExit("bench: the C side ended")
+        return float(line)
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(30)
 
 
 def _fresh_runtime() -> None:
@@ -35,38 +53,45 @@ def _fresh_runtime() -> None:
         runtime.eval("1+1")
 
 
-def _tool_us(engine: vial.Vial, inline: bool) -> float:
+def _calls(engine: vial.Vial, inline: bool) -> Callable[[], None]:
     echo = vial.tool(lambda x: x, name="echo", mode="sync", input_schema=True, inline=inline)
-    source = "for (let i = 0; i < 1000; i++) echo(i); 1"
-    taken = []
-    for _ in range(5):
-        began = time.perf_counter()
-        engine.run(source, tools=[echo], limits={"calls_max": 2000, "wall_ms_max": 60000}).value_or_raise()
-        taken.append((time.perf_counter() - began) * 1e6 / 1000)
-    return statistics.median(taken)
+
+    def work() -> None:
+        engine.run(_CALLS, tools=[echo], limits={"calls_max": 2000, "wall_ms_max": 60000}).value_or_raise()
+
+    return work
 
 
-def python_side(count: int) -> Dict[str, float]:
+def _python_us(work: Callable[[], None]) -> float:
+    began = time.perf_counter()
+    work()
+    return (time.perf_counter() - began) * 1e6
+
+
+def measure(program: str, rounds: int, count: int) -> List[Dict[str, Dict[str, float]]]:
+    """Medians of each round, in microseconds; of a tool for one of its 1,000 calls."""
     engine = _runtime._get_home().vial
-    engine.settle(1.0)
     _fresh_runtime()
-    return {
-        "session_us": _median_us(_fresh_runtime, count),
-        "run_us": _median_us(lambda: engine.run("1+1"), count),
-        "inline_us": _tool_us(engine, True),
-        "thread_us": _tool_us(engine, False),
-    }
-
-
-def c_side(program: str, count: int) -> Dict[str, float]:
-    document = _runtime.environment_document(False, [])
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        json.dump(document, file)
-        file.flush()
-        done = subprocess.run([program, file.name, str(count)], capture_output=True, text=True, timeout=300)
-    if done.returncode != 0:
-        raise SystemExit(f"bench: {program} failed: {done.stderr.strip()}")
-    return json.loads(done.stdout)
+    engine.settle(1.0)
+    c = _CSide(program)
+    rows = (("session_us", "s", _fresh_runtime, count, 1), ("run_us", "r", lambda: engine.run("1+1"), count, 1),
+            ("inline_us", "i", _calls(engine, True), max(1, count // 10), 1000),
+            ("thread_us", "t", _calls(engine, False), max(1, count // 10), 1000))
+    made = []
+    for _ in range(rounds):
+        one: Dict[str, Dict[str, float]] = {"c": {}, "python": {}}
+        for name, letter, work, times, divisor in rows:
+            taken: Dict[str, List[float]] = {"c": [], "python": []}
+            for _ in range(times):
+                taken["c"].append(c.measure(letter))
+                time.sleep(_PAUSE_S)
+                taken["python"].append(_python_us(work))
+                time.sleep(_PAUSE_S)
+            for side, all_of_them in taken.items():
+                one[side][name] = statistics.median(all_of_them) / divisor
+        made.append(one)
+    c.close()
+    return made
 
 
 _ROWS = (("session_us", "Runtime().eval(\"1+1\"), fresh", 1.5), ("run_us", "run(\"1+1\"), fresh", 1.5),
@@ -81,16 +106,15 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=100, help="of fresh runs in a round")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
-    rounds: List[Dict[str, Dict[str, float]]] = []
-    for _ in range(args.rounds):
-        rounds.append({"c": c_side(args.c, args.count), "python": python_side(args.count)})
+    rounds = measure(args.c, args.rounds, args.count)
     if args.json:
         print(json.dumps(rounds))
         return 0
     for key, what, aim in _ROWS:
         ratios = [one["python"][key] / one["c"][key] for one in rounds]
         pairs = "  ".join(f"{one['python'][key]:.0f}/{one['c'][key]:.0f}" for one in rounds)
-        print(f"{what:32} {statistics.median(ratios):.2f}x (aim {aim}x)   us, Python/C: {pairs}")
+        print(f"{what:30} {min(ratios):.2f} to {max(ratios):.2f}x, median {statistics.median(ratios):.2f}x (aim {aim}x); "
+              f"us, Python/C: {pairs}")
     return 0
 
 
