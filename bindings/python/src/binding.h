@@ -12,6 +12,7 @@
 #endif
 #include <Python.h>
 
+#include <pthread.h>
 #include <sys/types.h>
 
 #include "vial.h"
@@ -81,6 +82,7 @@ struct waiting {
     struct vial_run *run;
     struct vial_session *session;
     PyThreadState *thread; /* what waiting_end takes back */
+    pthread_t waiter;
     int is_main;
 };
 /* Lets go of the GIL. */

@@ -159,10 +159,19 @@ static void engine_shut(struct engine_object *self)
     Py_END_ALLOW_THREADS;
 }
 
-static PyObject *engine_close(PyObject *self, PyObject *unused)
+static PyObject *engine_close(PyObject *object, PyObject *unused)
 {
+    struct engine_object *self = (struct engine_object *)object;
+
     (void)unused;
-    engine_shut((struct engine_object *)self);
+    for (struct waiting *w = self->waiting; w != NULL; w = w->next) {
+        if (pthread_equal(w->waiter, pthread_self())) { /* it would wait for itself */
+            PyErr_SetString(
+                PyExc_RuntimeError, "an engine cannot be closed by a tool that a run of it called");
+            return NULL;
+        }
+    }
+    engine_shut(self);
     Py_RETURN_NONE;
 }
 

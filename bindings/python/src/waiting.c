@@ -89,7 +89,8 @@ void waiting_begin(struct waiting *w)
     engine->waiting = w;
     engine->waiting_count++;
     Py_INCREF((PyObject *)engine);
-    w->is_main = pthread_equal(pthread_self(), main_thread);
+    w->waiter = pthread_self();
+    w->is_main = pthread_equal(w->waiter, main_thread);
     if (w->is_main) {
         w->next_main = main_waiting;
         main_waiting = w;

@@ -347,10 +347,12 @@ class Vial:
     def close(self) -> None:
         """Cancels what runs, ends all sessions and cells. It cannot be used afterwards."""
         with self._lock:
-            self._closed = True
-            engine, self._c = self._c, None
+            engine = self._c
         if engine is not None:
             engine.close()
+        with self._lock:
+            self._closed = True
+            self._c = None
 
     @property
     def closed(self) -> bool:
@@ -391,7 +393,7 @@ class Vial:
         _take_environment(self, options, context)
         raw = engine.start(code, run_options(context, **options))
         try:
-            return Result(await _aio.in_thread(raw.wait, raw.cancel))
+            return await _aio.in_thread(lambda: Result(raw.wait()), raw.cancel)
         finally:
             context.cancel()
 

@@ -172,7 +172,7 @@ class Session:
         """The same for tasks. A task that is cancelled cancels the evaluation."""
         self._calls.loop = asyncio.get_running_loop()
         raw, made = self._use(), self._options(options)
-        return Result(await _aio.in_thread(lambda: raw.eval(code, made), raw.cancel))
+        return await _aio.in_thread(lambda: Result(raw.eval(code, made)), raw.cancel)
 
     def _call(self, function: GuestFunction, args: List[Any], timeout: Any) -> Result:
         o: Dict[str, Any] = {"context": self._context}

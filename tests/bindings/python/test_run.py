@@ -221,6 +221,14 @@ def test_closing_an_engine_cancels_what_runs():
     assert found == ["cancelled"]
 
 
+def test_an_engine_is_not_closed_from_inside():
+    engine = vial.Vial()
+    close = vial.tool(engine.close, name="close", inline=True)
+    result = engine.run("try { await close() } catch (e) { e.message }", tools=[close])
+    assert "cannot be closed" in result.value and engine.run("1").value == 1
+    engine.close()
+
+
 def test_an_engine_with_options():
     with vial.Vial(pool_count=1, require=["seccomp"]) as engine:
         assert engine.run("2").value == 2

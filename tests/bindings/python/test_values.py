@@ -41,10 +41,9 @@ def test_what_is_written_is_read_again(value):
         assert math.copysign(1, back) == math.copysign(1, value)
 
 
-@pytest.mark.parametrize("value", SAME, ids=lambda value: repr(value)[:40])
+@pytest.mark.parametrize("value", [value for value in SAME if "undefined" not in repr(value)],
+                         ids=lambda value: repr(value)[:40])
 def test_through_a_python_guest(value):
-    if undefined in ([value] if value is undefined else value if isinstance(value, list) else []):
-        pytest.skip("Python guests have no undefined")
     assert vial.run("input", lang="python", input=value).value_or_raise() == value
 
 
