@@ -91,6 +91,7 @@ void waiting_begin(struct waiting *w)
     Py_INCREF((PyObject *)engine);
     w->waiter = pthread_self();
     w->is_main = pthread_equal(w->waiter, main_thread);
+    w->is_main = w->is_main && (w->run != NULL || w->session != NULL);
     if (w->is_main) {
         w->next_main = main_waiting;
         main_waiting = w;

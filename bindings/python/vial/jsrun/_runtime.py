@@ -9,19 +9,20 @@ import contextvars
 import hashlib
 import inspect
 import json
+import os
 import pkgutil
 import sys
 import threading
 import time
 import weakref
 from collections import OrderedDict
-from typing import Any, AsyncIterable, Awaitable, Callable, Dict, List, Mapping, Optional, Tuple
+from typing import Any, AsyncIterable, Callable, Dict, List, Mapping, Optional, Set, Tuple
 
 from .. import _aio, _vial
 from .._engine import Vial, milliseconds
-from .._errors import ClosedError, VialError
+from .._errors import ClosedError
 from .._tools import INLINE, MODULES, SYNC, ASYNC, VALUES, answer_with
-from .._values import GuestError, Tagged, undefined
+from .._values import GuestError, undefined
 from ._config import (
     JavaScriptError, RuntimeConfig, RuntimeStats, RuntimeTerminated, RuntimeTimeout, pack_snapshot, seconds_of,
     unpack_snapshot,
@@ -75,6 +76,10 @@ class _Home:
         self._lock = threading.Lock()
 
     def environment(self, console: bool, scripts: List[Tuple[str, str]]) -> Tuple[Any, Any]:
+        if not scripts and self._engine is not None and self._engine is self.vial._c and self._engine.is_usable():
+            made = self._made.get((console, ""))  # the usual case
+            if made is not None:
+                return self._engine, made
         key = (console, hashlib.sha256(json.dumps(scripts).encode()).hexdigest() if scripts else "")
         with self._lock:
             engine = self.vial._engine()
@@ -84,7 +89,7 @@ class _Home:
             made = self._made.get(key)
             if made is None:
                 document = environment_document(console, scripts, key[1])
-                made = _vial.Environment(engine, json.dumps(document), _vial.Tools(_rows(lambda: None), None))
+                made = _vial.Environment(engine, json.dumps(document), _vial.Tools(_Calls(lambda: None).rows(), None))
                 self._made[key] = made
                 if len(self._made) > _ENVIRONMENTS_MAX:
                     self._made.popitem(last=False)
@@ -93,30 +98,33 @@ class _Home:
 
 
 
-def _rows(runtime: Callable[[], Any]) -> List[Tuple[Any, ...]]:
+class _Calls:
     """The hidden tools. They hold no runtime, so that one that nobody uses any more can go."""
 
-    def ask(args: Any) -> Any:
-        return _alive(runtime)._sync_op(args)
+    __slots__ = ("_reference",)
 
-    def ask_later(args: Any, call_id: int, run_id: int) -> None:
-        _alive(runtime)._async_op(args, call_id)
+    def __init__(self, reference: Callable[[], Any]) -> None:
+        self._reference = reference
 
-    def module(question: Any) -> Any:
-        return _alive(runtime)._find_module(question["specifier"], question["referrer"])
+    def _runtime(self) -> Any:
+        found = self._reference()
+        if found is None:
+            raise RuntimeError("the runtime is gone")
+        return found
 
-    def row(name: str, mode: int, flags: int, function: Any, is_later: bool) -> Tuple[Any, ...]:
-        return (name, None, None, None, mode, flags, 0, 0, 0, function, is_later)
+    def _ask(self, args: Any) -> Any:
+        return self._runtime()._sync_op(args)
 
-    return [row(_HIDDEN[0], SYNC, INLINE | VALUES, ask, False), row(_HIDDEN[1], ASYNC, INLINE | VALUES, ask_later, True),
-            row(_HIDDEN[2], SYNC, MODULES, module, False)]
+    def _ask_later(self, args: Any, call_id: int, run_id: int) -> None:
+        self._runtime()._async_op(args, call_id)
 
+    def _module(self, question: Any) -> Any:
+        return self._runtime()._find_module(question["specifier"], question["referrer"])
 
-def _alive(runtime: Callable[[], Any]) -> Any:
-    found = runtime()
-    if found is None:
-        raise RuntimeError("the runtime is gone")
-    return found
+    def rows(self) -> List[Tuple[Any, ...]]:
+        return [(_HIDDEN[0], None, None, None, SYNC, INLINE | VALUES, 0, 0, 0, self._ask, False),
+                (_HIDDEN[1], None, None, None, ASYNC, INLINE | VALUES, 0, 0, 0, self._ask_later, True),
+                (_HIDDEN[2], None, None, None, SYNC, MODULES, 0, 0, 0, self._module, False)]
 
 
 _home: Optional[_Home] = None
@@ -138,8 +146,6 @@ def _reset_after_fork() -> None:
     if _home is not None:
         _home._after_fork()
 
-
-import os  # noqa: E402
 
 os.register_at_fork(after_in_child=_reset_after_fork)
 
@@ -200,54 +206,46 @@ def _depth(value: Any, limit: int) -> bool:
 class Runtime:
     """A JavaScript runtime in a process of its own, behind the wall."""
 
+    # What most runtimes never change; those that do have their own.
+    _is_shut = False
+    _terminated = ""
+    _owner: Optional[int] = None
+    _resolver: Optional[Callable[[str, str], Optional[str]]] = None
+    _loader: Optional[Callable[[str], Any]] = None
+    _is_async = False  # what is evaluated now, in a thread beside a loop
+    _loop: Optional[asyncio.AbstractEventLoop] = None
+    _functions: "Optional[weakref.WeakSet[JsFunction]]" = None
+    _glue: Optional[int] = None
+    _total_us = _last_us = 0
+    _last_kind: Optional[str] = None
+    _active_ops = _active_js_streams = _total_js_streams = _total_py_streams = 0
+    _bytes_js_to_py = _bytes_py_to_js = 0
+
     def __init__(self, config: Optional[RuntimeConfig] = None) -> None:
         if config is None:
-            config = RuntimeConfig()
+            config = _DEFAULT
         elif not isinstance(config, RuntimeConfig):
             raise TypeError(f"a Runtime takes a RuntimeConfig, not {type(config).__name__}")
         _check(config)
-        self._config = config
-        self._timeout = config.timeout
         self._console = bool(config.enable_console)
-        self._depth_max = config.max_serialization_depth
-        self._bytes_max = config.max_serialization_bytes
-        self._context = _Context(self)
-        self._is_shut = False
-        self._terminated = ""
+        self._depth_max = config._depth
+        self._bytes_max = config._bytes
         self._lock = threading.RLock()
-        self._owner: Optional[int] = None
         self._ops: List[_Op] = []
         self._static: Dict[str, str] = {}
-        self._given: set = set()
-        self._resolver: Optional[Callable[[str, str], Optional[str]]] = None
-        self._loader: Optional[Callable[[str], Any]] = None
-        self._is_async = False  # what is evaluated now, in a thread beside a loop
-        self._loop: Optional[asyncio.AbstractEventLoop] = None
-        self._functions: "weakref.WeakSet[JsFunction]" = weakref.WeakSet()
+        self._given: Set[str] = set()
         self._forgotten: List[int] = []
-        self._glue: Optional[int] = None
         self._py_streams: Dict[int, PyStreamSource] = {}
         self._counts: Dict[str, int] = {}
-        self._total_us = 0
-        self._last_us = 0
-        self._last_kind: Optional[str] = None
-        self._active_ops = 0
-        self._active_js_streams = self._total_js_streams = self._total_py_streams = 0
-        self._bytes_js_to_py = self._bytes_py_to_js = 0
+        context = self._context = _Context(self)
         scripts = unpack_snapshot(config.snapshot) if config.snapshot is not None else []
         engine, environment = _get_home().environment(self._console, scripts)
-        self._context.engine = engine
-        memory = _HEAP_DEFAULT if config.max_heap_size is None else max(config.max_heap_size, _HEAP_MIN)
-        self._limits = {
-            "wall_ms_max": _DAY_MS if self._timeout is None else milliseconds(self._timeout), "cpu_ms_max": _DAY_MS,
-            "memory_bytes_max": memory, "calls_max": 1_000_000, "calls_at_once_max": 1000,
-            "call_bytes_max": 64 * _MIB, "value_bytes_max": 256 * _MIB,
-        }
-        tools = _vial.Tools(_rows(weakref.ref(self)), self._context)
+        context.engine = engine
+        self._limits = _limits_of(config)
         self._session = engine.session({
-            "environment": environment, "tools": tools, "limits": self._limits, "context": self._context,
-            "idle_ms_max": 7 * _DAY_MS, "life_ms_max": 7 * _DAY_MS})
-        self._options = {"context": self._context, "name": _FILE}
+            "environment": environment, "tools": _vial.Tools(_Calls(context._reference).rows(), context),
+            "limits": self._limits, "context": context, "idle_ms_max": 7 * _DAY_MS, "life_ms_max": 7 * _DAY_MS})
+        self._options: Dict[str, Any] = {"context": context, "name": _FILE}
         if self._console:
             self._options["on_output"] = _print
         if config.bootstrap is not None:
@@ -275,11 +273,13 @@ class Runtime:
     def close(self) -> None:
         """Ends the runtime; functions and streams of it cannot be used afterwards."""
         self._is_shut = True
-        for stream in list(self._py_streams.values()):
-            stream.close()
-        for function in list(self._functions):
-            function._finalizer.detach()
-        self._functions = weakref.WeakSet()
+        if self._py_streams:
+            for stream in list(self._py_streams.values()):
+                stream.close()
+        if self._functions is not None:
+            for function in list(self._functions):
+                function._finalizer.detach()
+            self._functions = None
         self._session.close()
 
     def terminate(self) -> None:
@@ -462,6 +462,8 @@ class Runtime:
 
     def _make_function(self, handle: int) -> JsFunction:
         made = JsFunction(self, handle)
+        if self._functions is None:
+            self._functions = weakref.WeakSet()
         self._functions.add(made)
         return made
 
@@ -469,7 +471,7 @@ class Runtime:
         self._forgotten.append(handle)
 
     def _debug_tracked_function_count(self) -> int:
-        return len(self._functions)
+        return len(self._functions) if self._functions is not None else 0
 
     def _call_function(self, function: JsFunction, args: List[Any], timeout: Any) -> Any:
         if timeout is not None:
@@ -712,6 +714,18 @@ class Runtime:
     def inspector_endpoints(self) -> None:
         """There is no inspector."""
         return None
+
+
+_DEFAULT = RuntimeConfig()
+
+
+def _limits_of(config: RuntimeConfig) -> Dict[str, int]:
+    timeout, heap = config.timeout, config.max_heap_size
+    return {
+        "wall_ms_max": _DAY_MS if timeout is None else milliseconds(timeout), "cpu_ms_max": _DAY_MS,
+        "memory_bytes_max": _HEAP_DEFAULT if heap is None else max(heap, _HEAP_MIN), "calls_max": 1_000_000,
+        "calls_at_once_max": 1000, "call_bytes_max": 64 * _MIB, "value_bytes_max": 256 * _MIB,
+    }
 
 
 class ModuleLoaderError(RuntimeError):
