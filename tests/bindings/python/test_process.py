@@ -305,3 +305,39 @@ def test_the_stub_names_what_there_is():
     named = {node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
     assert named == {name for name in dir(_vial) if not name.startswith("_")}
     assert (PACKAGE / "vial" / "py.typed").exists()
+
+
+def test_nothing_grows():
+    done = run_script("""
+import gc, json, os, vial
+from vial.jsrun import Runtime
+
+def memory():
+    gc.collect()
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+tools = [vial.tool(lambda a, b: {"s": {a, b}}, name="f"), vial.tool(lambda x: 1 / 0, name="g", inline=True)]
+session, runtime = vial.Session(), Runtime()
+runtime.bind_function("h", lambda x: x)
+
+def once(n):
+    vial.run("try { await g(1) } catch {} ; await f(1, 2n ** 70n)", tools=tools, input=[1, 2.5, b"y", {1: 2}]).value_or_raise()
+    function = session.eval("(a, b) => [a, new Map([[b, 1]])]").value
+    function([n], 2 ** 70)
+    function.release()
+    runtime.eval("h({ a: [1, 2, 3] })")
+    runtime.eval("x => x")(5)
+    try:
+        vial.run("1", input=object())
+    except TypeError:
+        pass
+
+for n in range(100): once(n)
+before, objects = memory(), len(gc.get_objects())
+for n in range(400): once(n)
+print(json.dumps([memory() - before, len(gc.get_objects()) - objects, len(os.listdir("/proc/self/fd"))]))
+""", timeout=120)
+    assert done.returncode == 0, done.stderr
+    grown, objects, descriptors = last_json(done)
+    assert grown < 3_000_000 and objects < 300 and descriptors < 400
