@@ -12,6 +12,7 @@ import fractions
 import http.client
 import json
 import math
+import os
 import ssl
 import threading
 import urllib.parse
@@ -357,6 +358,7 @@ class RemoteVial(Vial):
         self._server = _Server(address, key, timeout, context)
         self._lock = threading.Lock()
         self._pool: Optional[ThreadPoolExecutor] = None
+        self._pid = os.getpid()
         self._closed = False
         self._c = None
 
@@ -364,6 +366,8 @@ class RemoteVial(Vial):
         raise TypeError("this engine is at a server")
 
     def _threads(self) -> ThreadPoolExecutor:
+        if self._pid != os.getpid():  # threads stay behind at a fork, and so may a lock that one of them held
+            self._lock, self._pool, self._pid = threading.Lock(), None, os.getpid()
         with self._lock:
             if self._pool is None:
                 self._pool = ThreadPoolExecutor(_TOOL_THREADS_MAX, "vial-tool")

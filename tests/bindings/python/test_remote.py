@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import subprocess
 import threading
 import time
@@ -104,6 +105,15 @@ def test_sessions_and_environments(server):
         assert environment.start().ok and environment.run("await add(base, 1)").value == 6
         with environment.session() as inner:
             assert inner.eval("base").value == 5
+
+
+def test_after_a_fork(server):
+    twice = vial.tool(lambda x: 2 * x, name="twice")
+    assert server.run("await twice(1)", tools=[twice]).value == 2
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if server.run("await twice(2)", tools=[twice], timeout=5).value == 4 else 1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_wrong_use(server):
