@@ -26,7 +26,9 @@ enum {
     BATCH_BYTES_MAX = 8 << 20, /* of one transaction: the log of the database grows by this */
     RETRY_MS_MIN = 50,         /* after the first failure, then twice as long each time */
     RETRY_MS_MAX = 2000,
-    FREE_MS = 5000, /* how long audit_free tries */
+    FREE_MS = 5000,     /* how long audit_free tries */
+    GATHER_MS = 10,     /* what a record waits for others, unless somebody waits for it */
+    GATHER_COUNT = 256, /* so many are enough */
 };
 
 #define QUEUE_BYTES_MAX_DEFAULT (UINT64_C(64) << 20)
@@ -44,6 +46,8 @@ struct audit {
     struct audit_item *first, *last;
     uint64_t queued_bytes;
     uint64_t tickets; /* given out */
+    int is_idle;      /* the thread waits for a record */
+    unsigned waiters; /* of audit_wait */
     int stopping;
     uint64_t stop_us;
     uint64_t lost_unsaid; /* lost, and not yet in a record */
@@ -188,6 +192,27 @@ static int work_once(struct audit *audit)
     return r;
 }
 
+/* With the lock held: is it time to write, also because there is not much room left? */
+static int has_enough(const struct audit *audit)
+{
+    return audit->stats.queued >= GATHER_COUNT ||
+           audit->stats.queued * 2 >= audit->options.queue_max ||
+           audit->queued_bytes * 2 >= audit->options.queue_bytes_max;
+}
+
+/* With the lock held: lets a few more come. A record on its way to the disk takes a processor from
+ * what it tells of, and several of them go there at the price of one. */
+static void gather(struct audit *audit)
+{
+    struct timespec until;
+    int sys = 0;
+
+    deadline_after(GATHER_MS, &until);
+    while (audit->waiters == 0 && !audit->stopping && !has_enough(audit) && sys == 0) {
+        sys = pthread_cond_timedwait(&audit->work, &audit->lock, &until);
+    }
+}
+
 static void *write_for_ever(void *user)
 {
     struct audit *audit = user;
@@ -197,11 +222,14 @@ static void *write_for_ever(void *user)
     (void)pthread_mutex_lock(&audit->lock);
     for (;;) {
         while (audit->first == NULL && audit->lost_unsaid == 0 && !audit->stopping) {
+            audit->is_idle = 1;
             (void)pthread_cond_wait(&audit->work, &audit->lock);
+            audit->is_idle = 0;
         }
         if (audit->first == NULL && audit->lost_unsaid == 0) {
             break;
         }
+        gather(audit);
         if (work_once(audit) == VIAL_OK) {
             retry_ms = RETRY_MS_MIN;
             continue;
@@ -378,7 +406,9 @@ int audit_add(struct audit *audit, const struct audit_record *record, uint64_t *
     if (r >= 0 && ret_ticket != NULL) {
         *ret_ticket = audit->tickets;
     }
-    (void)pthread_cond_signal(&audit->work);
+    if (audit->is_idle || has_enough(audit)) {
+        (void)pthread_cond_signal(&audit->work);
+    }
     (void)pthread_mutex_unlock(&audit->lock);
     if (r != 0) {
         audit_item_free(item);
@@ -393,9 +423,12 @@ int audit_wait(struct audit *audit, uint64_t ticket, uint32_t ms, struct vial_er
 
     deadline_after(ms, &until);
     (void)pthread_mutex_lock(&audit->lock);
+    audit->waiters++;
+    (void)pthread_cond_signal(&audit->work);
     while (audit->stats.ticket_written < ticket && sys == 0) {
         sys = pthread_cond_timedwait(&audit->written, &audit->lock, &until);
     }
+    audit->waiters--;
     if (audit->stats.ticket_written < ticket) {
         r = vial__fail(err, VIAL_E_BUSY, "the record is not written yet%s%s",
             audit->stats.problem[0] != '\0' ? ": " : "", audit->stats.problem);
