@@ -9,6 +9,7 @@ import { tool } from "./tools.js";
 
 const HOME = "/home/vial";
 const SOURCE_BYTES_MAX = 16 * 1024 * 1024;
+const BUNDLE_FILES_MAX = 2000;
 const defaults = { fs: "allow", network: "deny", childProcess: "allow", process: "allow", env: "allow" };
 const builtins = new Set(builtinModules);
 // As a shell has it: 124 for what took too long, 128 + 9 for what was killed.
@@ -116,20 +117,57 @@ function packageFile(root, specifier) {
     return withExtension(path.join(folder, rest !== "" ? rest : about.main ?? "index.js"));
 }
 
+/* The guest asks for what it imports and not for what CommonJS requires, so a CommonJS module comes with all that it
+ * requires, as one source. */
+function bundle(entry, find, nameOf) {
+    const files = new Map();
+    const add = (file) => {
+        if (files.has(nameOf(file))) {
+            return;
+        }
+        if (files.size >= BUNDLE_FILES_MAX) {
+            throw new VialError(`${nameOf(entry)} requires more than ${BUNDLE_FILES_MAX} modules`);
+        }
+        const source = fs.readFileSync(file, "utf8");
+        const needs = {};
+        files.set(nameOf(file), [source, needs]);
+        for (const [, , specifier] of source.matchAll(/\brequire\s*\(\s*(['"])([^'"\n]+)\1\s*\)/g)) {
+            const found = find(specifier, file);
+            if (found !== undefined) {
+                needs[specifier] = nameOf(found);
+                add(found);
+            }
+        }
+    };
+    add(entry);
+    const parts = [...files].map(([name, [source, needs]]) => `${JSON.stringify(name)}: [${JSON.stringify(needs)}, ${name.endsWith(".json") ?
+        `function (module) { module.exports = ${source}; }` : `function (module, exports, require, __filename, __dirname) {${source}\n}`}]`);
+    return `const files = {${parts.join(",\n")}}; const cache = {}; const outside = require;
+const load = (name) => { if (cache[name]) return cache[name].exports; const m = cache[name] = { exports: {} }; const [needs, body] = files[name];
+body.call(m.exports, m, m.exports, (s) => Object.hasOwn(needs, s) ? load(needs[s]) : outside(s), name, name.replace(/\\/[^/]*$/, "")); return m.exports; };
+module.exports = load(${JSON.stringify(nameOf(entry))});`;
+}
+
+function isEsModule(file, source) {
+    if (/\.[mc]js$/.test(file)) {
+        return file.endsWith(".mjs");
+    }
+    return /^\s*(import|export)\b/m.test(source);
+}
+
 /* A tool that gives the guest modules of a folder of packages, and of nothing else. */
 function moduleLoader(folder) {
     const root = fs.realpathSync(folder);
     const given = new Set();
+    const nameOf = (file) => path.relative(root, file);
     const inside = (file) => {
         const real = file === undefined || !isFile(file) ? undefined : fs.realpathSync(file);
         return real?.startsWith(`${root}${path.sep}`) && fs.statSync(real).size <= SOURCE_BYTES_MAX ? real : undefined;
     };
-    const find = (specifier, referrer) => {
-        const bare = specifier.replace(/^node:/, "");
-        if (specifier.startsWith("node:") || builtins.has(bare)) {
+    const find = (specifier, from) => {
+        if (specifier.startsWith("node:") || builtins.has(specifier)) {
             return undefined;
         }
-        const from = referrer !== null && given.has(referrer) ? path.join(root, referrer) : undefined;
         if (/^\.{1,2}(\/|$)/.test(specifier)) {
             return from === undefined ? undefined : inside(withExtension(path.join(path.dirname(from), specifier)));
         }
@@ -141,24 +179,20 @@ function moduleLoader(folder) {
         }
         return undefined;
     };
-    return {
-        ...tool({
-            name: "vial_modules", mode: "sync", timeoutMs: 10000,
-            execute: ({ specifier, referrer }) => {
-                const file = find(specifier, referrer);
-                if (file === undefined) {
-                    return null;
-                }
-                const name = path.relative(root, file);
-                if (given.has(name)) {
-                    return { name };
-                }
-                given.add(name);
-                return { name, source: fs.readFileSync(file, "utf8") };
-            },
-        }),
-        isModuleLoader: true,
+    const execute = ({ specifier, referrer }) => {
+        const file = find(specifier, referrer !== null && given.has(referrer) ? path.join(root, referrer) : undefined);
+        if (file === undefined) {
+            return null;
+        }
+        const name = nameOf(file);
+        if (given.has(name)) {
+            return { name };
+        }
+        given.add(name);
+        const source = fs.readFileSync(file, "utf8");
+        return { name, source: isEsModule(file, source) ? source : bundle(file, find, nameOf) };
     };
+    return { ...tool({ name: "vial_modules", mode: "sync", timeoutMs: 10000, execute }), isModuleLoader: true };
 }
 
 /* ---- the runtime ---- */

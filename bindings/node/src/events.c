@@ -14,7 +14,7 @@ struct event *event_new(enum event_kind kind, uint64_t number, const char *bytes
     e->kind = kind;
     e->number = number;
     e->len = len;
-    if (len > 0) {
+    if (len > 0 && bytes != NULL) {
         memcpy(e->bytes, bytes, len);
     }
     return e;
