@@ -269,7 +269,7 @@ function rulesFor(url, rules, addresses) {
     if (rules !== undefined) {
         return rules.map((rule) => {
             const { effect = "allow", match, name, addresses: own = addresses, ...rest } = rule;
-            return { effect, name, match: match ?? rest, ...(effect === "allow" && own.length > 0 ? { addresses: own } : {}) };
+            return { effect, ...(name === undefined ? {} : { name }), match: match ?? rest, ...(effect === "allow" && own.length > 0 ? { addresses: own } : {}) };
         });
     }
     const match = { host: url.hostname, scheme: url.protocol.slice(0, -1) };

@@ -226,6 +226,7 @@ function toolsOf(tools = {}) {
 export class NodeRuntime {
     #engine;
     #environment;
+    #mounts;
     #permissions;
     #env;
     #cwd;
@@ -256,11 +257,26 @@ export class NodeRuntime {
         }
         toolsOf(options.tools).forEach(([name, what]) => this.#tools.set(name, what));
         this.#engine = new Vial();
-        if (options.mounts !== undefined) {
-            this.#environment = this.#engine.environment({
-                name: "secure-exec", mounts: mountsOf(options.mounts), permissions: this.#permissions,
-            });
+        this.#mounts = options.mounts === undefined ? undefined : mountsOf(options.mounts);
+    }
+
+    #toolList() {
+        const list = [...this.#tools].map(([name, what]) => (typeof what === "function" ? [name, what] : [name, { ...what, name }]));
+        if (this.#nodeModules !== undefined) {
+            list.push(["vial_modules", moduleLoader(this.#nodeModules)]);
         }
+        return Object.fromEntries(list);
+    }
+
+    /* Only an environment can have mounts. It declares the tools, so other tools mean another one. */
+    #place() {
+        if (this.#mounts === undefined) {
+            return this.#engine;
+        }
+        this.#environment ??= this.#engine.environment({
+            name: "secure-exec", mounts: this.#mounts, permissions: this.#permissions, tools: this.#toolList(),
+        });
+        return this.#environment;
     }
 
     static #secret = Symbol("NodeRuntime");
@@ -270,7 +286,7 @@ export class NodeRuntime {
         const runtime = new NodeRuntime(NodeRuntime.#secret, options);
         try {
             await runtime.#engine.stats();
-            await runtime.#environment?._whenReady();
+            await runtime.#place()._whenReady();
         } catch (error) {
             await runtime.dispose();
             throw error;
@@ -307,23 +323,18 @@ export class NodeRuntime {
             throw new TypeError("the code must be a string");
         }
         const { env = {}, cwd, stdin, timeout, signal, onStdout, onStderr, args } = options;
-        const tools = Object.fromEntries(this.#tools);
-        const list = Object.entries(tools).map(([name, what]) => (typeof what === "function" ? tool(what, { name }) : { ...what, name }));
-        if (this.#nodeModules !== undefined) {
-            list.push(moduleLoader(this.#nodeModules));
-        }
         const before = new Map(this.#files);
         const guestCwd = cwd === undefined ? this.#cwd : fileName(cwd);
         const all = {
             kind: "module", files: before, outs: ["**"], env: { ...this.#env, ...env }, args, stdin, timeout, signal, onStdout, onStderr,
-            tools: list, ...(guestCwd ? { cwd: guestCwd } : {}),
-            ...(this.#environment === undefined ? { permissions: { ...this.#permissions, net: undefined }, net: this.#permissions.net } : {}),
+            tools: this.#toolList(), ...(guestCwd ? { cwd: guestCwd } : {}),
         };
-        if (all.permissions !== undefined) {
-            delete all.permissions.net;
+        if (this.#mounts === undefined) {
+            const { net, ...permissions } = this.#permissions;
+            Object.assign(all, { permissions, net });
         }
         // Without __return() there is no value; vial would give that of the last expression.
-        const run = (this.#environment ?? this.#engine).start(`${code}\n;void 0;`, all);
+        const run = this.#place().start(`${code}\n;void 0;`, all);
         return { run, before };
     }
 
@@ -394,6 +405,7 @@ export class NodeRuntime {
     registerTools(tools) {
         this.#check();
         toolsOf(tools).forEach(([name, what]) => this.#tools.set(name, what));
+        this.#environment = undefined; // what runs in it goes on
     }
 
     /** @throws always: a guest has no sockets to listen on. */
