@@ -165,8 +165,7 @@ static int fill_engine_options(napi_env env, struct job *job, napi_value object)
     }
     if (copy_bytes(env, job->request.arena, named(env, object, "cellPath"), &o->cell_path, &len) <
             0 ||
-        copy_bytes(env, job->request.arena, named(env, object, "require"), &o->require, &len) <
-            0) {
+        copy_bytes(env, job->request.arena, named(env, object, "require"), &o->require, &len) < 0) {
         napi_throw_type_error(env, NULL, "cellPath and require must be strings");
         return -1;
     }
@@ -181,8 +180,7 @@ static int fill_job(napi_env env, struct job *job, napi_value object)
     if (request_fill(env, job->instance, object, &job->request) < 0) {
         return -1;
     }
-    job->request.request.limits =
-        job->request.request.limits != NULL ? &job->request.limits : NULL;
+    job->request.request.limits = job->request.request.limits != NULL ? &job->request.limits : NULL;
     if (job->op == OP_ENGINE_NEW) {
         return fill_engine_options(env, job, object);
     }
@@ -203,8 +201,8 @@ static int fill_job(napi_env env, struct job *job, napi_value object)
         }
         job->function = (uint64_t)number;
     }
-    if (copy_bytes(env, job->request.arena, named(env, object, "document"), &job->bytes,
-            &job->len) < 0) {
+    if (copy_bytes(
+            env, job->request.arena, named(env, object, "document"), &job->bytes, &job->len) < 0) {
         napi_throw_type_error(env, NULL, "a document must be a string");
         return -1;
     }
@@ -562,8 +560,8 @@ static struct instance *instance_new(napi_env env, napi_value dispatch)
      * while the function is still there. */
     if (napi_create_string_utf8(env, "vial", NAPI_AUTO_LENGTH, &name) != napi_ok ||
         napi_create_reference(env, dispatch, 1, &in->dispatch) != napi_ok ||
-        napi_create_threadsafe_function(env, NULL, NULL, name, 0, 1, NULL, NULL, in,
-            call_dispatch, &in->calls) != napi_ok ||
+        napi_create_threadsafe_function(
+            env, NULL, NULL, name, 0, 1, NULL, NULL, in, call_dispatch, &in->calls) != napi_ok ||
         napi_unref_threadsafe_function(env, in->calls) != napi_ok ||
         napi_add_env_cleanup_hook(env, cleanup, in) != napi_ok) {
         instance_drop(in);
@@ -586,8 +584,8 @@ static napi_value setup(napi_env env, napi_callback_info info)
     } functions[] = {{"start", start}, {"cancel", cancel}, {"close", close_handle},
         {"keepAlive", keep_alive}, {"answer", answer}, {"fail", fail}, {"approve", approve},
         {"details", details}, {"isolation", isolation}, {"stats", stats},
-        {"sessionInfo", session_info}, {"endSession", end_session}, {"release", release}, {"envCheck", env_check},
-        {"version", version}, {"shutdown", shutdown}};
+        {"sessionInfo", session_info}, {"endSession", end_session}, {"release", release},
+        {"envCheck", env_check}, {"version", version}, {"shutdown", shutdown}};
     napi_value argv[1], object = NULL;
     napi_valuetype type = napi_undefined;
     size_t count = 1;

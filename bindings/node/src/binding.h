@@ -1,8 +1,9 @@
 /* binding.h - the parts of the Node addon, a thin layer over vial.h.
  *
- * JavaScript prepares everything (js/) and the addon only carries it: an operation that waits is a job,
- * done in a thread of our own, and what happens meanwhile comes back through one threadsafe function
- * for each environment of Node (the main thread and every worker have one) as a call of dispatch(). */
+ * JavaScript prepares everything (js/) and the addon only carries it: an operation that waits is a
+ * job, done in a thread of our own, and what happens meanwhile comes back through one threadsafe
+ * function for each environment of Node (the main thread and every worker have one) as a call of
+ * dispatch(). */
 #ifndef VIAL_NODE_BINDING_H
 #define VIAL_NODE_BINDING_H
 
@@ -21,7 +22,7 @@ struct arena {
 };
 struct arena *arena_new(void);
 struct arena *arena_take(struct arena *a);
-void arena_drop(struct arena *a); /* accepts NULL */
+void arena_drop(struct arena *a);               /* accepts NULL */
 void *arena_alloc(struct arena *a, size_t len); /* zeroed; NULL without memory */
 
 /* ---- one environment of Node ---- */
@@ -116,9 +117,9 @@ struct job {
     struct vial_engine_options engine_options;
     struct vial_run *run;
     int is_cancelled;
-    size_t count;           /* of branches, or milliseconds */
-    uint64_t function;      /* to call */
-    const char *bytes;      /* a document, or arguments */
+    size_t count;      /* of branches, or milliseconds */
+    uint64_t function; /* to call */
+    const char *bytes; /* a document, or arguments */
     size_t len;
     int code; /* what came of it */
     struct vial_error err;

@@ -20,15 +20,15 @@ struct event *event_new(enum event_kind kind, uint64_t number, const char *bytes
     return e;
 }
 
-/* There is no maximum of events that wait, but for what makes them: the limits of runs on output, and
- * on calls under way. */
+/* There is no maximum of events that wait, but for what makes them: the limits of runs on output,
+ * and on calls under way. */
 int post(struct instance *in, struct event *e)
 {
     int r = -1;
 
     pthread_mutex_lock(&in->lock);
-    if (!in->is_closed && napi_call_threadsafe_function(in->calls, e, napi_tsfn_nonblocking) ==
-                              napi_ok) {
+    if (!in->is_closed &&
+        napi_call_threadsafe_function(in->calls, e, napi_tsfn_nonblocking) == napi_ok) {
         r = 0;
     }
     pthread_mutex_unlock(&in->lock);
@@ -56,8 +56,8 @@ void *tool_user(const struct instance *in, uint32_t number)
     return (void *)(uintptr_t)(((uint64_t)in->id << 32) | number);
 }
 
-/* The library may call a tool when its run is over and all that belonged to it is gone, so a number is
- * looked up here and not a pointer followed. */
+/* The library may call a tool when its run is over and all that belonged to it is gone, so a number
+ * is looked up here and not a pointer followed. */
 void tool_called(struct vial_engine *engine, const struct vial_call *call, void *user)
 {
     uint64_t number = (uint64_t)(uintptr_t)user;
@@ -163,8 +163,8 @@ static void free_result(napi_env env, void *data, void *hint)
     vial_result_free(data);
 }
 
-/* {status, value?, cbor?, text?, stdout, stderr, exitCode, files?, sessionLives, rest}: what is used of
- * every result, and the rest as an external, which details() reads. */
+/* {status, value?, cbor?, text?, stdout, stderr, exitCode, files?, sessionLives, rest}: what is
+ * used of every result, and the rest as an external, which details() reads. */
 static napi_value result_of(napi_env env, struct vial_result *result)
 {
     napi_value object = NULL, rest = NULL;
@@ -204,8 +204,7 @@ static napi_value result_of(napi_env env, struct vial_result *result)
     }
     set(env, object, "filesLeftOut", number_of(env, (double)vial_result_files_left_out(result)));
     napi_adjust_external_memory(env, (int64_t)total, &now);
-    if (napi_create_external(env, result, free_result, (void *)(intptr_t)total, &rest) !=
-        napi_ok) {
+    if (napi_create_external(env, result, free_result, (void *)(intptr_t)total, &rest) != napi_ok) {
         free_result(env, result, (void *)(intptr_t)total);
     }
     set(env, object, "rest", rest);

@@ -142,23 +142,25 @@ void handles_end(struct instance *in)
 
 struct handle *handle_of(napi_env env, napi_value value, enum handle_kind kind)
 {
-    static const char *const names[] = {
-        "", "an engine of vial", "an environment of vial", "a session of vial"};
+    static const char *const problems[] = {"", "this must be an engine of vial",
+        "this must be an environment of vial", "this must be a session of vial"};
+    napi_valuetype type = napi_undefined;
     bool is_ours = false;
-    void *h = NULL;
+    void *data = NULL;
+    struct handle *h;
 
-    if (napi_check_object_type_tag(env, value, &tag, &is_ours) == napi_ok && is_ours &&
-        (napi_unwrap(env, value, &h) != napi_ok || ((struct handle *)h)->is.any == NULL)) {
+    if (napi_typeof(env, value, &type) != napi_ok || type != napi_object ||
+        napi_check_object_type_tag(env, value, &tag, &is_ours) != napi_ok || !is_ours) {
+        napi_throw_type_error(env, NULL, problems[kind]);
+        return NULL;
+    }
+    h = napi_unwrap(env, value, &data) == napi_ok ? data : NULL;
+    if (h == NULL || h->is.any == NULL) {
         napi_throw_error(env, "VIAL_CLOSED", "it is closed");
         return NULL;
     }
-    if (!is_ours || ((struct handle *)h)->kind != kind) {
-        bool is_pending = false;
-
-        napi_is_exception_pending(env, &is_pending);
-        if (!is_pending) {
-            napi_throw_type_error(env, NULL, names[kind]);
-        }
+    if (h->kind != kind) {
+        napi_throw_type_error(env, NULL, problems[kind]);
         return NULL;
     }
     return h;

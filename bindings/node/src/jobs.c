@@ -7,7 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-/* As many runs as an engine has at most by default, several times; what is beyond waits for a thread. */
+/* As many runs as an engine has at most by default, several times; what is beyond waits for a
+ * thread. */
 enum { THREADS_MAX = 512, IDLE_SECONDS_MAX = 10, STACK_BYTES = 512 * 1024 };
 
 static struct {
@@ -43,7 +44,8 @@ static void count_down(struct instance *in)
     pthread_mutex_unlock(&in->lock);
 }
 
-/* What it held is let go of here, where that may wait, and before the instance counts it as done. */
+/* What it held is let go of here, where that may wait, and before the instance counts it as done.
+ */
 static void finish(struct job *job)
 {
     struct instance *in = job->instance;
@@ -208,8 +210,7 @@ static void do_run(struct job *job)
     struct vial_run *run = NULL;
     struct instance *in = job->instance;
 
-    job->code =
-        vial_run_start(job->target->is.engine, &job->request.request, &run, &job->err);
+    job->code = vial_run_start(job->target->is.engine, &job->request.request, &run, &job->err);
     if (job->code < 0) {
         return;
     }
@@ -276,7 +277,7 @@ static void do_branch(struct job *job)
     struct vial_session **sessions = calloc(job->count, sizeof(struct vial_session *));
     struct handle *from = job->target;
 
-    job->branches = calloc(job->count, sizeof(*job->branches));
+    job->branches = calloc(job->count, sizeof(struct handle *));
     if (job->branches == NULL || sessions == NULL) {
         free(sessions);
         job->code = VIAL_E_NOMEM;
@@ -284,8 +285,7 @@ static void do_branch(struct job *job)
     }
     job->code = vial_session_branch(from->is.session, job->count, sessions, &job->err);
     for (size_t i = 0; job->code == 0 && i < job->count; i++) {
-        struct handle *h =
-            handle_new(job->instance, HANDLE_SESSION, sessions[i], from->engine);
+        struct handle *h = handle_new(job->instance, HANDLE_SESSION, sessions[i], from->engine);
 
         if (h == NULL) { /* of the first that is left without a handle on */
             for (size_t rest = i; rest < job->count; rest++) {

@@ -221,14 +221,17 @@ static int take_modules(napi_env env, struct request *q, napi_value object)
 /* [name, number, name, number, ...] */
 static int take_limits(napi_env env, struct request *q, napi_value object)
 {
-#define LIMIT(field) {#field, offsetof(struct vial_limits, field), sizeof(q->limits.field)}
+#define LIMIT(field)                                                                               \
+    {                                                                                              \
+#field, offsetof(struct vial_limits, field), sizeof(q->limits.field)                       \
+    }
     static const struct {
         const char *name;
         size_t offset, size;
-    } fields[] = {LIMIT(wall_ms_max), LIMIT(cpu_ms_max), LIMIT(timers_max),
-        LIMIT(memory_bytes_max), LIMIT(stdout_bytes_max), LIMIT(stderr_bytes_max),
-        LIMIT(value_bytes_max), LIMIT(disk_bytes_max), LIMIT(files_max), LIMIT(open_files_max),
-        LIMIT(calls_max), LIMIT(calls_at_once_max), LIMIT(call_bytes_max), LIMIT(approval_ms_max),
+    } fields[] = {LIMIT(wall_ms_max), LIMIT(cpu_ms_max), LIMIT(timers_max), LIMIT(memory_bytes_max),
+        LIMIT(stdout_bytes_max), LIMIT(stderr_bytes_max), LIMIT(value_bytes_max),
+        LIMIT(disk_bytes_max), LIMIT(files_max), LIMIT(open_files_max), LIMIT(calls_max),
+        LIMIT(calls_at_once_max), LIMIT(call_bytes_max), LIMIT(approval_ms_max),
         LIMIT(requests_max), LIMIT(requests_at_once_max), LIMIT(request_ms_max),
         LIMIT(redirects_max), LIMIT(request_bytes_max), LIMIT(response_bytes_max),
         LIMIT(decoded_bytes_max)};
@@ -351,8 +354,8 @@ static int take_own(napi_env env, napi_value object, struct request *q)
     return copy_bytes(env, a, named(env, object, "source"), &r->source, &r->source_len) < 0 ||
                    copy_bytes(env, a, named(env, object, "input"), &r->input, &r->input_len) < 0 ||
                    take_u32(env, object, "inputIsCbor", &r->input_is_cbor) < 0 ||
-                   copy_bytes(
-                       env, a, named(env, object, "stdin"), &r->stdin_bytes, &r->stdin_len) < 0 ||
+                   copy_bytes(env, a, named(env, object, "stdin"), &r->stdin_bytes, &r->stdin_len) <
+                       0 ||
                    copy_bytes(env, a, named(env, object, "net"), &r->net, &r->net_len) < 0 ||
                    take_texts(env, a, object, "outs", &r->outs, &r->outs_count) < 0 ||
                    take_texts(env, a, object, "args", &r->args, &r->args_count) < 0 ||
@@ -376,8 +379,7 @@ int request_fill(napi_env env, struct instance *in, napi_value object, struct re
     q->options = (struct vial_session_options)VIAL_SESSION_OPTIONS_INIT;
     q->limits = (struct vial_limits)VIAL_LIMITS_INIT;
     q->arena = arena_new();
-    if (q->arena != NULL && take_shared(env, in, object, q) == 0 &&
-        take_own(env, object, q) == 0) {
+    if (q->arena != NULL && take_shared(env, in, object, q) == 0 && take_own(env, object, q) == 0) {
         environment = named(env, object, "environment");
         if (is_missing(env, environment)) {
             return 0;
