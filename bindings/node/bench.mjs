@@ -1,0 +1,72 @@
+/* bench.mjs - what the binding costs beside the C library: node bindings/node/bench.mjs [rounds] [count].
+ *
+ * The C side is build/bindings/python/vial-bench-c, which does the same over vial.h. Both sides take turns, run by
+ * run, so that both see the same machine; every round is shown. VIAL_BUILD names another build directory. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import readline from "node:readline";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
+const build = path.resolve(root, process.env.VIAL_BUILD ?? "build");
+const { tool, Vial } = await import(pathToFileURL(path.join(build, "node/vial/index.js")));
+const rounds = Number(process.argv[2] ?? 5);
+const count = Number(process.argv[3] ?? 100);
+const PAUSE_MS = 2; // cells are made ahead of time: who makes no pause measures how fast they are made
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), "vial-bench-"));
+fs.writeFileSync(path.join(folder, "document.json"), JSON.stringify({ name: "bench" }));
+const child = spawn(path.join(build, "bindings/python/vial-bench-c"), [path.join(folder, "document.json")], { stdio: ["pipe", "pipe", "inherit"] });
+const lines = readline.createInterface({ input: child.stdout });
+
+/* How many microseconds the C side took for what the letter stands for. */
+async function cSide(letter) {
+    child.stdin.write(`${letter}\n`);
+    return Number((await once(lines, "line"))[0]);
+}
+
+const engine = new Vial({ forSessions: true });
+const echo = tool({ name: "echo", mode: "sync", input: true, execute: (x) => x });
+const work = {
+    r: () => engine.run("1+1"),
+    t: () => engine.run("for (let i = 0; i < 1000; i++) echo(i); 1", { tools: [echo], limits: { callsMax: 2000 }, timeout: 60000 }),
+};
+
+async function nodeSide(letter) {
+    const began = performance.now();
+    (await work[letter]()).valueOrThrow();
+    return (performance.now() - began) * 1000;
+}
+
+const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
+const pause = () => new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+
+async function round(letter, times) {
+    const c = [];
+    const node = [];
+    for (let i = 0; i < times; i++) {
+        c.push(await cSide(letter));
+        await pause();
+        node.push(await nodeSide(letter));
+        await pause();
+    }
+    return [median(node), median(c)];
+}
+
+await engine.settle(1000);
+await nodeSide("r");
+await cSide("r");
+for (const [letter, times, divisor, what] of [["r", count, 1, 'run("1+1"), fresh'], ["t", 5, 1000, "a call of a tool"]]) {
+    const all = [];
+    for (let i = 0; i < rounds; i++) {
+        all.push((await round(letter, times)).map((us) => us / divisor));
+    }
+    const pairs = all.map((pair) => pair.map((us) => us.toFixed(0)).join("/")).join("  ");
+    console.log(`${what.padEnd(20)} ${median(all.map(([n, c]) => n / c)).toFixed(2)}x   us, Node/C: ${pairs}`);
+}
+child.stdin.end();
+await engine.close();
+fs.rmSync(folder, { recursive: true });

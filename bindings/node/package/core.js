@@ -1,0 +1,148 @@
+/* core.js - the addon, its jobs and what they tell; nothing of this is for users. */
+import { createRequire } from "node:module";
+import { answerCall, nativeTool, readArgs } from "./tools.js";
+
+const codes = { "-1": "invalid", "-2": "nomem", "-3": "sys", "-4": "busy", "-5": "isolation", "-6": "cell", "-7": "gone" };
+
+/** vial itself could not do its job; what a guest does wrong is a result. */
+export class VialError extends Error {
+    constructor(message, code = "invalid", sys = 0) {
+        super(message);
+        this.name = "VialError";
+        this.code = code;
+        this.sys = sys;
+    }
+}
+
+/** Something was used that is closed, or over. */
+export class ClosedError extends VialError {
+    constructor(message) {
+        super(message, "gone");
+        this.name = "ClosedError";
+    }
+}
+
+function loadAddon() {
+    try {
+        return createRequire(import.meta.url)("./vial.node");
+    } catch (error) {
+        throw new VialError(`vial cannot load its addon: ${error.message}. vial.node must be in the package, and libvial.so.0 ` +
+            "of the same version installed, or its folder named by LD_LIBRARY_PATH", "sys");
+    }
+}
+
+export const op = {
+    engineNew: 0, run: 1, envNew: 2, envStart: 3, sessionNew: 4, sessionEval: 5, sessionCall: 6, sessionBranch: 7, settle: 8,
+};
+
+const jobs = new Map(); // by number: { resolve, reject, onOutput, onApprove }
+const tools = new Map(); // by number: { made, engine, onCall }
+let lastNumber = 0;
+let lastTool = 0;
+
+const events = [
+    function output(number, stream, bytes) {
+        jobs.get(number)?.onOutput?.(stream, bytes);
+    },
+    function call(number, callId, args) {
+        const entry = tools.get(number);
+        if (entry !== undefined) {
+            entry.onCall?.(entry.made.name, args);
+            answerCall(addon, entry.engine, entry.made, callId, args);
+        }
+    },
+    function approve(number, callId, args, name) {
+        jobs.get(number)?.onApprove?.(callId, args, name);
+    },
+    function done(number, code, outcome) {
+        const job = jobs.get(number);
+        jobs.delete(number);
+        if (jobs.size === 0) {
+            addon.keepAlive(false);
+        }
+        if (code < 0) {
+            const [, text, sys] = outcome;
+            job?.reject(code === -7 ? new ClosedError(text) : new VialError(text, codes[code] ?? "invalid", sys));
+        } else {
+            job?.resolve(outcome);
+        }
+    },
+];
+
+export const addon = loadAddon().setup((kind, ...rest) => events[kind](...rest));
+
+// process.exit() does not run the hooks that the end of a loop does.
+process.once("exit", () => addon.shutdown());
+
+function begin(hooks, startIt) {
+    const number = ++lastNumber;
+    const promise = new Promise((resolve, reject) => {
+        jobs.set(number, { ...hooks, resolve, reject });
+    });
+    if (jobs.size === 1) {
+        addon.keepAlive(true);
+    }
+    try {
+        startIt(number);
+    } catch (error) {
+        const job = jobs.get(number);
+        jobs.delete(number);
+        if (jobs.size === 0) {
+            addon.keepAlive(false);
+        }
+        job.reject(error.code === "VIAL_CLOSED" ? new ClosedError(error.message) :
+            error.code === "VIAL_BUSY" ? new VialError(error.message, "busy") : error);
+    }
+    return { number, promise };
+}
+
+/** Starts a job: { number, promise }. */
+export const startJob = (what, target, request, hooks) =>
+    begin(hooks, (number) => addon.start(what, target, request, number));
+
+export const closeHandle = (handle) => begin({}, (number) => addon.close(handle, number)).promise;
+
+/** Cancels, again and again until it is over: the first time may be before there is something to cancel. */
+export function cancelJob(number) {
+    const again = () => {
+        if (!jobs.has(number)) {
+            clearInterval(timer);
+            return;
+        }
+        addon.cancel(number);
+    };
+    const timer = setInterval(again, 50);
+    again();
+}
+
+/** Registers tools for as long as `forget` is not called: { list, forget }. */
+export function registerTools(made, engine, onCall) {
+    const numbers = [];
+    const list = made.map((one) => {
+        const number = ++lastTool;
+        numbers.push(number);
+        tools.set(number, { made: one, engine, onCall });
+        return nativeTool(one, number);
+    });
+    return { list, forget: () => numbers.forEach((number) => tools.delete(number)) };
+}
+
+/** An onApprove of a job that asks `approve`: true, or a function of a tool's name and arguments. */
+export function approver(engine, approve) {
+    const say = (callId, yes, reason) => {
+        try {
+            addon.approve(engine, callId, yes, reason);
+        } catch {
+            // the engine is closed, and the run with it
+        }
+    };
+    return (callId, args, name) => {
+        if (approve === true) {
+            say(callId, true);
+            return;
+        }
+        Promise.resolve().then(() => approve(name, readArgs(args)))
+            .then((yes) => say(callId, yes === true, typeof yes === "string" ? yes : undefined),
+                (error) => say(callId, false, String(error?.message ?? error).replaceAll("\0", "")));
+    };
+}

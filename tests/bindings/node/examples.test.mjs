@@ -1,0 +1,22 @@
+/* examples.test.mjs - the examples, and the programs of docs/node-binding.md, run as they are. */
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { test } from "node:test";
+import { root, runProgram } from "./helpers.mjs";
+
+test("examples/node/agent.mjs", () => {
+    const ended = runProgram(fs.readFileSync(path.join(root, "examples/node/agent.mjs"), "utf8"));
+    assert.deepEqual([ended.status, ended.stdout], [0,
+        "call crm.find\ncall crm.find\ncall crm.find\nstdout found 3\nok [ 'Grace', 'Alan' ]\n[ 1, 2, 3 ] [ 3, 1, 2 ]\n"], ended.stderr);
+});
+
+test("the programs of docs/node-binding.md", () => {
+    const text = fs.readFileSync(path.join(root, "docs/node-binding.md"), "utf8");
+    const programs = [...text.matchAll(/```js\n([\s\S]*?)```/g)].map(([, program]) => program);
+    assert.equal(programs.length >= 5, true);
+    for (const program of programs) {
+        const ended = runProgram(`import assert from "node:assert/strict";\n${program}`);
+        assert.equal(ended.status, 0, `${program}\n${ended.stderr}`);
+    }
+});
