@@ -280,6 +280,16 @@ void json_write_null(struct json_writer *w)
 
 void json_raw(struct json_writer *w, const char *json, size_t len)
 {
+    char *p, *end;
+
     assert(len > 0);
     put_value(w, json, len);
+    if (w->r != VIAL_OK) {
+        return;
+    }
+    /* Strings have none of these, so they stand between tokens. */
+    end = w->out->data + w->out->len;
+    for (p = end - len; p < end; p++) {
+        *p = (unsigned char)*p < ' ' ? ' ' : *p;
+    }
 }

@@ -73,7 +73,8 @@ void json_i64(struct json_writer *w, int64_t v);
 void json_bool(struct json_writer *w, int v);
 void json_write_null(struct json_writer *w);
 
-/* One value that is JSON already, as json_check would accept it; copied as it is. */
+/* One value that is JSON already, as json_check would accept it. Copied as it is, but for line
+ * breaks and tabs between its tokens, which become spaces: what is written is always one line. */
 void json_raw(struct json_writer *w, const char *json, size_t len);
 
 /* Where and why a text is not JSON. */

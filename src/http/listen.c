@@ -137,7 +137,7 @@ static int describe(struct listener *l, struct vial_error *err)
     return l->address != NULL ? VIAL_OK : vial__fail(err, VIAL_E_NOMEM, "no memory for an address");
 }
 
-static void say(void *user, const char *format, va_list ap)
+__attribute__((format(printf, 2, 0))) static void say(void *user, const char *format, va_list ap)
 {
     char text[512];
 

@@ -54,12 +54,15 @@ static void sets_commas_and_colons_itself(void **state)
     json_end_array(&w);
     json_key(&w, "raw");
     json_raw(&w, "{\"a\":[1,2]}", 11);
+    json_key(&w, "lines");
+    json_raw(&w, "[1,\n\t2,\r\n\"\\n\"]", 14);
     json_key(&w, "none");
     json_text(&w, NULL);
     json_end_object(&w);
     assert_int_equal(json_finish(&w), 0);
-    assert_string_equal(out.data, "{\"empty\":[],\"list\":[1,{},[null,true,false],\"x\"],"
-                                  "\"raw\":{\"a\":[1,2]},\"none\":null}");
+    assert_string_equal(out.data,
+        "{\"empty\":[],\"list\":[1,{},[null,true,false],\"x\"],"
+        "\"raw\":{\"a\":[1,2]},\"lines\":[1,  2,  \"\\n\"],\"none\":null}");
     assert_int_equal(json_check(out.data, out.len, 8, NULL), 0);
     buf_release(&out);
 }

@@ -613,6 +613,9 @@ static napi_value setup(napi_env env, napi_callback_info info)
     return object;
 }
 
+/* The next macro defines it without a prototype. */
+NAPI_MODULE_EXPORT int32_t NODE_API_MODULE_GET_API_VERSION(void);
+
 NAPI_MODULE_INIT()
 {
     napi_value function = NULL;
