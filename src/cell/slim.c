@@ -420,7 +420,7 @@ void slim_member(int hurry)
 
 void slim_cell(int hurry, struct slim_likely likely)
 {
-    if (likely.longer) {
+    if (!hurry && likely.longer) { /* in a hurry a run copies what it needs, and no more */
         populate(&by_longer);
     } else if (!is_pinned) {
         populate(&by_run);
