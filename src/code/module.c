@@ -244,8 +244,23 @@ static int make_exact_head(const struct module_reader *r, struct buf *head)
     return ret < 0 ? ret : buf_add_text(head, is_async ? "await vial$w;" : "yield;", NULL);
 }
 
-static int write_es(struct module_reader *r, TSNode root, const struct scan *scan, unsigned flags,
-    struct vial_error *err)
+/* What a source was read by: one of the two. */
+struct reading {
+    TSNode root;
+    const struct outline *outline; /* NULL: the tree */
+};
+
+static void change_values(struct module_reader *r, const struct reading *by)
+{
+    if (by->outline != NULL) {
+        outline_change_values(by->outline, &r->changes);
+    } else {
+        script_change_values(by->root, r->source, &r->changes);
+    }
+}
+
+static int write_es(struct module_reader *r, const struct reading *by, const struct scan *scan,
+    unsigned flags, struct vial_error *err)
 {
     struct module *m = r->module;
     struct buf head;
@@ -259,7 +274,7 @@ static int write_es(struct module_reader *r, TSNode root, const struct scan *sca
     }
     script_change_hashbang(r->source, r->len, &r->changes);
     if (flags & MODULE_MAIN) {
-        script_change_values(root, r->source, &r->changes);
+        change_values(r, by);
     }
     change_imports(r, scan);
     if (flags & MODULE_EXACT) {
@@ -275,7 +290,7 @@ static int write_es(struct module_reader *r, TSNode root, const struct scan *sca
     return ret;
 }
 
-static int write_other(struct module_reader *r, TSNode root, const struct scan *scan,
+static int write_other(struct module_reader *r, const struct reading *by, const struct scan *scan,
     unsigned flags, struct vial_error *err)
 {
     struct module *m = r->module;
@@ -290,7 +305,7 @@ static int write_other(struct module_reader *r, TSNode root, const struct scan *
         m->is_wrapped = 1;
         head = SCRIPT_HEAD;
         tail = SCRIPT_TAIL;
-        script_change_values(root, r->source, &r->changes);
+        change_values(r, by);
     }
     if (head[0] != '\0') {
         script_change_hashbang(r->source, r->len, &r->changes);
@@ -315,10 +330,18 @@ static int settle_kind(
     return scan->await_at != NO_OFFSET ? MODULE_ES : MODULE_COMMONJS;
 }
 
+static int write_module(struct module_reader *r, const struct reading *by, const struct scan *scan,
+    enum module_kind kind, unsigned flags, struct vial_error *err)
+{
+    r->module->kind = settle_kind(kind, flags, r, scan);
+    return r->module->kind == MODULE_ES ? write_es(r, by, scan, flags, err)
+                                        : write_other(r, by, scan, flags, err);
+}
+
 static int read_tree(struct module_reader *r, TSNode root, enum module_kind kind, unsigned flags,
     struct vial_error *err)
 {
-    struct module *m = r->module;
+    struct reading by = {.root = root};
     struct scan scan;
     int ret;
 
@@ -330,12 +353,10 @@ static int read_tree(struct module_reader *r, TSNode root, enum module_kind kind
         ret = vial__fail(err, VIAL_E_NOMEM, "no memory for what a module has");
     }
     if (ret == VIAL_OK) {
-        m->kind = settle_kind(kind, flags, r, &scan);
         if (scan.bad_import_at != NO_OFFSET) {
             module_fault(r, (uint32_t)scan.bad_import_at, "import() needs the name of a module");
         }
-        ret = m->kind == MODULE_ES ? write_es(r, root, &scan, flags, err)
-                                   : write_other(r, root, &scan, flags, err);
+        ret = write_module(r, &by, &scan, kind, flags, err);
     }
     scan_release(&scan);
     return ret;
@@ -452,23 +473,70 @@ static int is_surely_commonjs(const char *source, size_t len, enum module_kind k
            (kind == MODULE_COMMONJS || len == 0 || memmem(source, len, "await", 5) == NULL);
 }
 
+static void reader_begin(struct module_reader *r, const char *source, size_t len, struct module *m)
+{
+    *r = (struct module_reader){.source = source,
+        .len = len,
+        .module = m,
+        .request_place = PLACE_START,
+        .export_place = PLACE_START};
+    module_init(m, len);
+    names_init(&r->names);
+    changes_init(&r->changes, CHANGES_MAX);
+}
+
+static void reader_end(struct module_reader *r)
+{
+    changes_release(&r->changes);
+    names_release(&r->names);
+}
+
+/* Reads a module by its outline. 0 when the outline does not tell all, and nothing has happened;
+ * else 1, and *ret_code is what module_read returns. Whether the variables that a module exports
+ * change later is not in an outline; nobody asks for that of the main one. */
+static int read_outline(struct module_reader *r, enum module_kind kind, unsigned flags,
+    int *ret_code, struct vial_error *err)
+{
+    struct outline outline;
+    struct reading by = {.outline = &outline};
+    struct scan scan;
+    int known;
+
+    if (flags & (MODULE_EXACT | MODULE_BY_TREE)) {
+        return 0;
+    }
+    known = outline_read(r->source, r->len, &outline);
+    if (known && (kind == MODULE_AUTO || kind == MODULE_ES)) {
+        known = statements_read_outline(r, &outline) &&
+                (flags & MODULE_MAIN || r->module->exports.len == 0);
+    }
+    if (known) {
+        scan_none(&scan);
+        scan.await_at = outline.await_at;
+        scan.return_at = outline.return_at;
+        scan.assigns_anything = 1;
+        *ret_code = r->failed ? vial__fail(err, VIAL_E_NOMEM, "no memory for what a module has")
+                              : write_module(r, &by, &scan, kind, flags, err);
+        scan_release(&scan);
+    }
+    outline_release(&outline);
+    return known;
+}
+
 int module_read(const char *source, size_t len, enum module_kind kind, unsigned flags,
     struct module *ret, struct vial_error *err)
 {
-    struct module_reader r = {.source = source,
-        .len = len,
-        .module = ret,
-        .request_place = PLACE_START,
-        .export_place = PLACE_START};
+    struct module_reader r;
     TSTree *tree = NULL;
     int code;
 
-    module_init(ret, len);
-    names_init(&r.names);
-    changes_init(&r.changes, CHANGES_MAX);
+    reader_begin(&r, source, len, ret);
     if (is_surely_commonjs(source, len, kind, flags)) {
         code = read_nothing(&r, err);
-    } else {
+    } else if (!read_outline(&r, kind, flags, &code, err)) {
+        reader_end(&r);
+        module_release(ret);
+        reader_begin(&r, source, len, ret);
         code = module_parse(source, len, kind, &tree, err);
         if (code == VIAL_OK) {
             ret->has_errors = ts_node_has_error(ts_tree_root_node(tree));
@@ -476,7 +544,6 @@ int module_read(const char *source, size_t len, enum module_kind kind, unsigned 
             ts_tree_delete(tree);
         }
     }
-    changes_release(&r.changes);
-    names_release(&r.names);
+    reader_end(&r);
     return code;
 }

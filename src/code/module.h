@@ -49,6 +49,7 @@ enum module_flag {
     MODULE_MAIN = 2,        /* the function returns the value of the last statement */
     MODULE_NOT_WRAPPED = 4, /* a script with await is left as it is */
     MODULE_REQUIRED = 8,    /* what is not an ES module is a CommonJS module and not a script */
+    MODULE_BY_TREE = 16,    /* read by its tree alone: for tests that compare */
 };
 
 /* A piece of struct module's strings. */

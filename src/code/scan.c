@@ -306,12 +306,8 @@ static int walk_all(struct walk *w, struct vial_error *err)
     return w->failed ? vial__fail(err, VIAL_E_NOMEM, "no memory for what a source has") : VIAL_OK;
 }
 
-int scan_tree(TSNode root, const char *source, size_t len, struct names *names, struct scan *ret,
-    struct vial_error *err)
+void scan_none(struct scan *ret)
 {
-    struct walk w = {.source = source, .names = names, .found = ret};
-    int r;
-
     *ret = (struct scan){.await_at = NO_OFFSET,
         .return_at = NO_OFFSET,
         .yield_at = NO_OFFSET,
@@ -320,6 +316,15 @@ int scan_tree(TSNode root, const char *source, size_t len, struct names *names, 
     buf_init(&ret->import_calls, PLACES_BYTES_MAX);
     buf_init(&ret->metas, PLACES_BYTES_MAX);
     buf_init(&ret->named_calls, PLACES_BYTES_MAX);
+}
+
+int scan_tree(TSNode root, const char *source, size_t len, struct names *names, struct scan *ret,
+    struct vial_error *err)
+{
+    struct walk w = {.source = source, .names = names, .found = ret};
+    int r;
+
+    scan_none(ret);
     buf_init(&w.path, code_levels_max(len) * sizeof(struct level));
     w.cursor = ts_tree_cursor_new(root);
     r = walk_all(&w, err);

@@ -63,4 +63,7 @@ VIAL_NODISCARD int scan_tree(TSNode root, const char *source, size_t len, struct
     struct scan *ret, struct vial_error *err);
 void scan_release(struct scan *s);
 
+/* What there is in a source that has nothing of this. */
+void scan_none(struct scan *ret);
+
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "code/outline.h"
 #include "code/scan.h"
 
 /* The name is what stack traces show for code outside of functions. */
@@ -123,29 +124,47 @@ int script_may_need_wrap(const char *source, size_t len)
            (memmem(source, len, "await", 5) != NULL || memmem(source, len, "return", 6) != NULL);
 }
 
-int script_wrap(
-    const char *source, size_t len, struct rewrite *out, int *ret_wrapped, struct vial_error *err)
+int script_note_tree(
+    const char *source, size_t len, struct changes *changes, int *ret_wraps, struct vial_error *err)
 {
-    struct changes changes;
     struct scan scan;
     TSTree *tree = NULL;
-    int wraps = 0;
     int r = code_parse(tree_sitter_javascript(), source, len, &tree, err);
 
     if (r < 0) {
         return r;
     }
     r = scan_tree(ts_tree_root_node(tree), source, len, NULL, &scan, err);
-    if (r == VIAL_OK && (scan.await_at != NO_OFFSET || scan.return_at != NO_OFFSET)) {
-        wraps = 1;
-        changes_init(&changes, SCRIPT_EDITS_MAX + 1);
-        script_change_hashbang(source, len, &changes);
-        script_change_values(ts_tree_root_node(tree), source, &changes);
-        r = changes_apply(&changes, source, len, SCRIPT_HEAD, SCRIPT_TAIL, out, err);
-        changes_release(&changes);
+    if (r == VIAL_OK) {
+        *ret_wraps = scan.await_at != NO_OFFSET || scan.return_at != NO_OFFSET;
+        script_change_values(ts_tree_root_node(tree), source, changes);
     }
     scan_release(&scan);
     ts_tree_delete(tree);
+    return r;
+}
+
+int script_wrap(
+    const char *source, size_t len, struct rewrite *out, int *ret_wrapped, struct vial_error *err)
+{
+    struct changes changes;
+    struct outline outline;
+    int wraps = 0;
+    int r = VIAL_OK;
+
+    changes_init(&changes, SCRIPT_EDITS_MAX + 1);
+    if (outline_read(source, len, &outline)) {
+        wraps = outline.await_at != NO_OFFSET || outline.return_at != NO_OFFSET;
+        outline_change_values(&outline, &changes);
+    } else {
+        r = script_note_tree(source, len, &changes, &wraps, err);
+    }
+    outline_release(&outline);
+    if (r == VIAL_OK && wraps) {
+        script_change_hashbang(source, len, &changes);
+        r = changes_apply(&changes, source, len, SCRIPT_HEAD, SCRIPT_TAIL, out, err);
+    }
+    changes_release(&changes);
     if (r == VIAL_OK) {
         *ret_wrapped = wraps;
     }

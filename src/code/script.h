@@ -42,6 +42,11 @@ void script_change_values(TSNode root, const char *source, struct changes *chang
 /* Notes the change that makes a comment of a `#!` line. */
 void script_change_hashbang(const char *source, size_t len, struct changes *changes);
 
+/* Notes the same for a source, from its tree, and whether it has to be wrapped: what script_wrap
+ * does when the outline of a source is not known. */
+VIAL_NODISCARD int script_note_tree(const char *source, size_t len, struct changes *changes,
+    int *ret_wraps, struct vial_error *err);
+
 /* Adds the rewritten script to out and stores 1 in *ret_wrapped. When no await, for await or return
  * stands outside of functions, stores 0 and leaves *out alone. source is UTF-8; syntax errors in it
  * are left for the engine to report. VIAL_E_INVALID is the guest's doing: the source is over a

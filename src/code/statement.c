@@ -59,19 +59,12 @@ static void add_row(struct module_reader *r, struct buf *rows, const void *row, 
     }
 }
 
-/* What an identifier or the inside of a string says, among the module's strings. */
-static struct module_text text_of(struct module_reader *r, TSNode node)
+struct module_text module_text_at(struct module_reader *r, uint32_t at, uint32_t len)
 {
     struct module *m = r->module;
-    uint32_t at = ts_node_start_byte(node);
-    uint32_t end = ts_node_end_byte(node);
     struct module_text text = {.at = (uint32_t)m->strings.len};
 
-    if (node_kind(node) == KIND_STRING && end - at >= 2) {
-        at++;
-        end--;
-    }
-    if (literal_decode(r->source + at, end - at, &m->strings) < 0) {
+    if (literal_decode(r->source + at, len, &m->strings) < 0) {
         module_fault(r, at, "Invalid escape in a name of a module or of what it exports");
         return text;
     }
@@ -79,7 +72,19 @@ static struct module_text text_of(struct module_reader *r, TSNode node)
     return text;
 }
 
-static struct module_text text_constant(struct module_reader *r, const char *text)
+static struct module_text text_of(struct module_reader *r, TSNode node)
+{
+    uint32_t at = ts_node_start_byte(node);
+    uint32_t end = ts_node_end_byte(node);
+
+    if (node_kind(node) == KIND_STRING && end - at >= 2) {
+        at++;
+        end--;
+    }
+    return module_text_at(r, at, end - at);
+}
+
+struct module_text module_text_constant(struct module_reader *r, const char *text)
 {
     struct module_text ret = {
         .at = (uint32_t)r->module->strings.len, .len = (uint32_t)strlen(text)};
@@ -189,20 +194,26 @@ static void read_attributes(
     ts_tree_cursor_delete(&cursor);
 }
 
+uint32_t module_add_request(struct module_reader *r, struct module_request *request, uint32_t at)
+{
+    struct module *m = r->module;
+
+    place_move(&r->request_place, r->source, r->len, at);
+    request->line = r->request_place.line;
+    request->column = r->request_place.column;
+    add_row(r, &m->requests, request, sizeof(*request));
+    return (uint32_t)(m->requests.len / sizeof(*request)) - 1;
+}
+
 /* The index of the module that a statement asks for. */
 static uint32_t read_request(struct module_reader *r, TSNode statement)
 {
-    struct module *m = r->module;
     struct module_request request = {.has_type = 0};
     TSNode source = node_child(statement, "source");
 
     request.specifier = text_of(r, source);
-    place_move(&r->request_place, r->source, r->len, ts_node_start_byte(source));
-    request.line = r->request_place.line;
-    request.column = r->request_place.column;
     read_attributes(r, statement, &request);
-    add_row(r, &m->requests, &request, sizeof(request));
-    return (uint32_t)(m->requests.len / sizeof(request)) - 1;
+    return module_add_request(r, &request, ts_node_start_byte(source));
 }
 
 /* ---- import ---- */
@@ -224,20 +235,14 @@ static int is_reserved(const char *text, size_t len)
     return 0;
 }
 
-static void add_import(struct module_reader *r, uint32_t binding, uint32_t request, TSNode local,
-    struct module_text imported)
+void module_add_import(struct module_reader *r, uint32_t binding, uint32_t request,
+    struct module_text imported, uint32_t at, uint32_t len)
 {
     struct module *m = r->module;
     struct module_import import = {.binding = binding, .request = request, .imported = imported};
-    uint32_t at = ts_node_start_byte(local);
-    uint32_t len = ts_node_end_byte(local) - at;
     struct name *name;
 
-    if (node_kind(local) == KIND_STRING) {
-        module_fault(r, at, "A string can be imported only with `as` and a name");
-        return;
-    }
-    import.local = text_of(r, local);
+    import.local = module_text_at(r, at, len);
     if (m->strings.data != NULL &&
         is_reserved(m->strings.data + import.local.at, import.local.len)) {
         module_fault(r, at, "Cannot use '%.*s' as the name of an import", shown_len(r, at, len),
@@ -256,6 +261,18 @@ static void add_import(struct module_reader *r, uint32_t binding, uint32_t reque
     name->flags |= NAME_IMPORTED;
     name->value = (uint32_t)(m->imports.len / sizeof(import));
     add_row(r, &m->imports, &import, sizeof(import));
+}
+
+static void add_import(struct module_reader *r, uint32_t binding, uint32_t request, TSNode local,
+    struct module_text imported)
+{
+    uint32_t at = ts_node_start_byte(local);
+
+    if (node_kind(local) == KIND_STRING) {
+        module_fault(r, at, "A string can be imported only with `as` and a name");
+        return;
+    }
+    module_add_import(r, binding, request, imported, at, ts_node_end_byte(local) - at);
 }
 
 static void read_import_list(struct module_reader *r, TSNode list, uint32_t request)
@@ -295,7 +312,7 @@ static void read_import(struct module_reader *r, TSNode statement)
     }
     node = child_of_kind(clause, KIND_IDENTIFIER);
     if (!ts_node_is_null(node)) {
-        add_import(r, BINDING_NAME, request, node, text_constant(r, "default"));
+        add_import(r, BINDING_NAME, request, node, module_text_constant(r, "default"));
     }
     node = child_of_kind(clause, KIND_IMPORT_NAMESPACE);
     if (!ts_node_is_null(node)) {
@@ -318,31 +335,43 @@ static void add_export(struct module_reader *r, struct module_export *export, ui
     add_row(r, &r->module->exports, export, sizeof(*export));
 }
 
-/* An export of a variable of the module. */
-static void add_local(struct module_reader *r, struct module_text name, TSNode local,
-    uint32_t name_at, uint32_t is_declaration)
+void module_add_local(struct module_reader *r, struct module_text name, uint32_t name_at,
+    uint32_t local_at, uint32_t local_len, uint32_t is_declaration)
 {
     struct module_export export = {
         .binding = BINDING_LOCAL, .name = name, .is_declaration = is_declaration};
-    uint32_t at = ts_node_start_byte(local);
 
-    if (names_add(&r->names, r->source + at, ts_node_end_byte(local) - at) == NULL) {
+    if (names_add(&r->names, r->source + local_at, local_len) == NULL) {
         r->failed = 1;
     }
     /* As it is written, since it goes back into the text and is looked up among the names. */
-    export.local = (struct module_text){
-        .at = (uint32_t)r->module->strings.len, .len = ts_node_end_byte(local) - at};
-    add_row(r, &r->module->strings, r->source + at, export.local.len);
+    export.local = (struct module_text){.at = (uint32_t)r->module->strings.len, .len = local_len};
+    add_row(r, &r->module->strings, r->source + local_at, local_len);
     add_export(r, &export, name_at);
+}
+
+static void add_local(struct module_reader *r, struct module_text name, TSNode local,
+    uint32_t name_at, uint32_t is_declaration)
+{
+    uint32_t at = ts_node_start_byte(local);
+
+    module_add_local(r, name, name_at, at, ts_node_end_byte(local) - at, is_declaration);
 }
 
 static void add_default(struct module_reader *r, uint32_t at)
 {
     struct module_export export = {.binding = BINDING_LOCAL};
 
-    export.name = text_constant(r, "default");
-    export.local = text_constant(r, DEFAULT_LOCAL);
+    export.name = module_text_constant(r, "default");
+    export.local = module_text_constant(r, DEFAULT_LOCAL);
     add_export(r, &export, at);
+}
+
+void module_add_default(struct module_reader *r, uint32_t export_at, uint32_t default_at)
+{
+    changes_replace(&r->changes, export_at, "const ");
+    changes_replace(&r->changes, default_at, "vial$d=");
+    add_default(r, default_at);
 }
 
 /* The list in braces, of the module's own variables or of another module's exports. */
@@ -517,7 +546,7 @@ static void export_default(
         changes_blank(&r->changes, export_at, export_at + 6, ' ');
         changes_blank(&r->changes, default_at, default_at + 7, ' ');
         if (!ts_node_is_null(name)) {
-            add_local(r, text_constant(r, "default"), name, default_at, 1);
+            add_local(r, module_text_constant(r, "default"), name, default_at, 1);
             return;
         }
         changes_insert(
@@ -526,9 +555,7 @@ static void export_default(
         add_default(r, default_at);
         return;
     }
-    changes_replace(&r->changes, export_at, "const ");
-    changes_replace(&r->changes, default_at, "vial$d=");
-    add_default(r, default_at);
+    module_add_default(r, export_at, default_at);
     if (!ts_node_is_null(declaration)) {
         wrap_default(r, declaration, "}.default;");
     } else if (statement_is_anonymous(value)) {
@@ -607,7 +634,7 @@ static void read_export(struct module_reader *r, TSNode statement)
                 module_fault(r, at, "Expected an expression behind export default");
                 return;
             }
-            add_local(r, text_constant(r, "default"), name, at, 1);
+            add_local(r, module_text_constant(r, "default"), name, at, 1);
         } else {
             export_declaration(r, declaration);
         }

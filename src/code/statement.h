@@ -3,6 +3,7 @@
 #define VIAL_CODE_STATEMENT_H
 
 #include "code/module.h"
+#include "code/outline.h"
 #include "code/scan.h"
 
 /* A module while it is read. */
@@ -22,6 +23,23 @@ struct module_reader {
 /* Reads the statements of a module, notes what becomes of them, and fills in its requests, imports
  * and exports. What cannot be read is the module's fault, as in module_fault. */
 void statements_read(struct module_reader *r, TSNode root);
+
+/* The same from the outline of a source. 0 when it has something that is for the tree to tell; then
+ * the reader has to begin again. */
+int statements_read_outline(struct module_reader *r, const struct outline *outline);
+
+/* For the two: what a piece of the source says, among the module's strings; an identifier, or what
+ * is between the quotes of a string. */
+struct module_text module_text_at(struct module_reader *r, uint32_t at, uint32_t len);
+struct module_text module_text_constant(struct module_reader *r, const char *text);
+/* A module that is asked for by the string at `at`; its index. */
+uint32_t module_add_request(struct module_reader *r, struct module_request *request, uint32_t at);
+void module_add_import(struct module_reader *r, uint32_t binding, uint32_t request,
+    struct module_text imported, uint32_t local_at, uint32_t local_len);
+/* An export of a variable of the module, and the default one that has no name. */
+void module_add_local(struct module_reader *r, struct module_text name, uint32_t name_at,
+    uint32_t local_at, uint32_t local_len, uint32_t is_declaration);
+void module_add_default(struct module_reader *r, uint32_t export_at, uint32_t default_at);
 
 /* Where the words `export` and `default` of a statement are, or NO_OFFSET. */
 struct export_words {

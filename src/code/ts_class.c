@@ -175,7 +175,9 @@ static void field(struct ts_parser *p, struct class *c, const struct member *m)
         uint32_t scope = p->s.scope;
 
         p->s.scope = ++p->scopes;
+        p->s.functions++;
         (void)ts_assign(p);
+        p->s.functions--;
         p->s.scope = scope;
     } else if (is_typed && (m->name.word == TS_W_GET || m->name.word == TS_W_SET ||
                                m->name.word == TS_W_STATIC)) {
@@ -326,6 +328,7 @@ void ts_class(struct ts_parser *p, struct ts_name *ret_name)
         if (ret_name != NULL) {
             *ret_name = ts_tok_name(p);
         }
+        ts_note_name(p);
         ts_next(p);
     }
     start = p->s.tok.start;

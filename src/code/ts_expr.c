@@ -125,8 +125,10 @@ static unsigned arrow_body(struct ts_parser *p)
         ts_function_body(p, 0);
     } else {
         p->s.generator = 0;
+        p->s.functions++;
         p->s.expr_start = p->s.tok.start;
         (void)ts_assign(p);
+        p->s.functions--;
         p->s.generator = generator;
     }
     return TS_E_ARROW;
@@ -195,6 +197,7 @@ static int paren_item(struct ts_parser *p, int *could_be_params)
 static unsigned paren(struct ts_parser *p, int is_call)
 {
     struct brackets outside;
+    uint32_t await_at = p->s.await_at;
     int could_be_params = 1;
     int must;
     uint32_t close;
@@ -216,6 +219,7 @@ static unsigned paren(struct ts_parser *p, int is_call)
     ts_expect(p, TS_1(')'));
     ts_leave(p);
     if (is_arrow(p)) {
+        p->s.odd |= p->s.await_at != await_at; /* it was in a parameter */
         return arrow_body(p);
     }
     if (ts_is(p, TS_1(':')) && could_be_params && arrow_with_type(p, close, must && !is_call)) {
@@ -359,6 +363,7 @@ static void object_member(struct ts_parser *p)
         (void)ts_assign(p);
     } else {
         if (name.kind == TS_WORD) {
+            p->s.odd |= name.word == TS_W_AWAIT || name.word == TS_W_YIELD;
             ts_ref(p, (struct ts_name){.at = name.start, .len = name.end - name.start});
         }
         if (ts_take(p, TS_1('='))) {
@@ -425,6 +430,7 @@ static unsigned async_thing(struct ts_parser *p)
     ts_keep(p, &point);
     ts_next(p);
     if (second.kind == TS_WORD) {
+        ts_note_name(p);
         ts_next(p);
         if (is_arrow(p)) {
             return arrow_body(p);
@@ -461,8 +467,11 @@ static unsigned word(struct ts_parser *p)
         return 0;
     case TS_W_ASYNC:
         return async_thing(p);
+    case TS_W_IMPORT: /* import() or import.meta */
+        p->s.odd = 1;
+        ts_next(p);
+        return 0;
     case TS_W_NEW: /* new.target: the rest is done by the caller */
-    case TS_W_IMPORT:
     case TS_W_THIS:
     case TS_W_SUPER:
     case TS_W_NULL:
@@ -477,6 +486,7 @@ static unsigned word(struct ts_parser *p)
         ts_fail(p, TS_SYNTAX, p->s.tok.start, NULL);
         return 0;
     }
+    ts_note_name(p);
     ts_ref(p, ts_tok_name(p));
     ts_next(p);
     return is_arrow(p) ? arrow_body(p) : TS_E_NAME;
@@ -647,6 +657,9 @@ static unsigned unary(struct ts_parser *p)
 
     while (is_prefix(p)) {
         has_prefix = 1;
+        if (ts_is_word(p, TS_W_AWAIT)) {
+            ts_note_await(p);
+        }
         ts_next(p);
     }
     flags = ts_is(p, TS_1('<')) ? cast(p) : ts_postfix(p);

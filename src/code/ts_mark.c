@@ -10,6 +10,13 @@ void ts_row(struct ts_parser *p, enum ts_table table, const void *row, size_t le
     }
 }
 
+void ts_outside(struct ts_parser *p, enum ts_outside_kind kind, uint32_t from, uint32_t to)
+{
+    struct ts_outside row = {.kind = kind, .from = from, .to = to};
+
+    ts_row(p, TS_OUTSIDE, &row, sizeof(row));
+}
+
 size_t ts_rows(const struct ts_parser *p, enum ts_table table, size_t row_len)
 {
     return p->tables[table].len / row_len;

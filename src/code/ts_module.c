@@ -215,6 +215,7 @@ void ts_import_statement(struct ts_parser *p)
     row.to = p->s.prev_end;
     row.semicolon = (uint32_t)ts_is_continuation(p);
     ts_row(p, TS_IMPORTS, &row, sizeof(row));
+    ts_outside(p, TS_O_IMPORT, row.from, row.to);
 }
 
 /* export { ... } with or without from; tok is {. 1 when all of it is types of another module. */
@@ -265,6 +266,7 @@ static void export_default(struct ts_parser *p, uint32_t start, int joins)
     struct ts_binding row = {.from = start};
     struct ts_point point;
     uint32_t at = p->s.tok.start;
+    unsigned flags;
     int is_function =
         ts_is_word(p, TS_W_FUNCTION) ||
         (ts_is_word(p, TS_W_ASYNC) && second.word == TS_W_FUNCTION && !second.newline);
@@ -291,14 +293,19 @@ static void export_default(struct ts_parser *p, uint32_t start, int joins)
     } else {
         row.name = ts_tok_name(p);
         p->s.expr_start = at;
-        if (ts_assign(p) & TS_E_NAME) {
-            ts_semicolon(p);
+        p->s.odd |=
+            p->s.tok.sign == TS_1('('); /* there may be a function in it that would get a name */
+        ts_outside(p, TS_O_DEFAULT, start, p->s.prev_end - 7);
+        flags = ts_assign(p);
+        p->s.odd |= (flags & TS_E_ARROW) != 0; /* it would get a name */
+        ts_semicolon(p);
+        if (flags & TS_E_NAME) {
             row.to = p->s.prev_end;
             ts_row(p, TS_EXPORTS, &row, sizeof(row));
-        } else {
-            ts_semicolon(p);
         }
+        return;
     }
+    p->s.odd = 1;
 }
 
 /* export type { ... } or export type *; tok is `type`. */
@@ -342,20 +349,24 @@ static void export_value(struct ts_parser *p, uint32_t start, int joins)
     size_t bound = p->tables[TS_BOUND].len;
 
     ts_keep(p, &point);
+    ts_outside(p, TS_O_EXPORT, start, start + 6);
     if (ts_is_variables(p)) {
         ts_variables(p, NULL);
         ts_semicolon(p);
         for (size_t i = bound; i < p->tables[TS_BOUND].len; i += sizeof(name)) {
             memcpy(&name, p->tables[TS_BOUND].data + i, sizeof(name));
             ts_declare(p, name, TS_DECL_BINDING);
+            ts_outside(p, TS_O_NAME, name.at, name.at + name.len);
         }
         p->tables[TS_BOUND].len = bound;
     } else if (ts_is_word(p, TS_W_CLASS)) {
         ts_class(p, &name);
         ts_declare(p, name, TS_DECL_OBJECT);
+        ts_outside(p, TS_O_NAME, name.at, name.at + name.len);
     } else if (ts_is_word(p, TS_W_FUNCTION) || ts_is_word(p, TS_W_ASYNC)) {
         if (ts_function(p, &name)) {
             ts_declare(p, name, TS_DECL_OBJECT);
+            ts_outside(p, TS_O_NAME, name.at, name.at + name.len);
         } else {
             ts_semicolon(p);
             ts_drop(p, &point);
@@ -396,8 +407,10 @@ void ts_export_statement(struct ts_parser *p)
     } else if (ts_is_word(p, TS_W_TYPE) && (second.sign == TS_1('{') || second.sign == TS_1('*'))) {
         export_type(p, start, joins);
     } else if (ts_is(p, TS_1('*'))) {
+        p->s.odd = 1;
         export_star(p);
     } else if (ts_is(p, TS_1('{'))) {
+        p->s.odd = 1;
         if (export_clause(p)) {
             ts_blank_statement(p, start, joins);
         }

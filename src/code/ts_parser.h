@@ -7,6 +7,9 @@
  * its end is seen (`(a): b => c`, `f<T>(x)`), the parser tries one reading and goes back to a point
  * that it has kept, which costs a copy of struct ts_state and drops the marks made since.
  *
+ * On the way it notes what a source has outside of functions, which outline.c asks for: the first
+ * await and return, where the statements are that can give its value, what it imports and exports.
+ *
  * A failure is a state and not a return code: the current token becomes the end of the text, so
  * that everything unwinds by itself, and no marks are taken any more.
  *
@@ -87,6 +90,8 @@ struct ts_state {
     struct ts_name jsx;  /* the last <name> that may have been an element and no cast */
     uint32_t scope;      /* the block, function or namespace: its number */
     uint32_t depth;
+    uint32_t functions;           /* around tok */
+    uint32_t await_at, return_at; /* plus 1: the first one outside of functions; 0: none */
     uint32_t fail_at;
     const char *fail_text;
     uint8_t failure;        /* enum ts_failure */
@@ -96,6 +101,7 @@ struct ts_state {
     uint8_t generator;      /* `yield` is an operator */
     uint8_t ambient;        /* inside of `declare`: nothing of it has a value */
     uint8_t in_block;       /* not directly in a function, namespace or the file */
+    uint8_t odd;            /* has something that the outline does not know to tell */
 };
 
 /* Tables, which only grow, but for going back. */
@@ -110,6 +116,8 @@ enum ts_table {
     TS_EXPORTS,  /* struct ts_binding: exported by name, perhaps types */
     TS_PROPS,    /* struct ts_name: parameter properties of the constructor being read */
     TS_BOUND,    /* struct ts_name: names bound by the declaration being read */
+    TS_VALUES,   /* uint32_t: expressions that can be the value of the source, so far */
+    TS_OUTSIDE,  /* struct ts_outside: imports and exports as they are written */
     TS_TABLES
 };
 
@@ -154,6 +162,18 @@ struct ts_import {
     uint32_t from, to;
     uint32_t first, count; /* bindings */
     uint32_t semicolon;    /* what follows must not join what is before */
+};
+
+enum ts_outside_kind {
+    TS_O_IMPORT,  /* the whole statement */
+    TS_O_DEFAULT, /* export default and an expression: where the two words are */
+    TS_O_EXPORT,  /* the word export in front of a declaration */
+    TS_O_NAME,    /* a name that the declaration behind the last such word declares */
+};
+
+struct ts_outside {
+    uint32_t kind;
+    uint32_t from, to;
 };
 
 /* The namespace whose body is being read. */
@@ -222,6 +242,20 @@ void ts_expect(struct ts_parser *p, uint32_t sign); /* fails when tok is not it 
 int ts_enter(struct ts_parser *p);
 void ts_leave(struct ts_parser *p);
 
+/* tok is await in front of what it waits for. */
+static inline void ts_note_await(struct ts_parser *p)
+{
+    if (p->s.functions == 0 && p->s.await_at == 0) {
+        p->s.await_at = p->s.tok.start + 1;
+    }
+}
+
+/* tok is, or may be, used as a name; await and yield are one only at times. */
+static inline void ts_note_name(struct ts_parser *p)
+{
+    p->s.odd |= ts_is_word(p, TS_W_AWAIT) || ts_is_word(p, TS_W_YIELD);
+}
+
 /* ---- ts_mark.c ---- */
 void ts_blank(struct ts_parser *p, uint32_t from, uint32_t to);
 void ts_put(struct ts_parser *p, uint32_t at, char c);
@@ -230,6 +264,7 @@ void ts_put_text(struct ts_parser *p, uint32_t at, const char *text);
 void ts_insert(
     struct ts_parser *p, uint32_t at, const char *text, struct ts_name a, struct ts_name b);
 void ts_row(struct ts_parser *p, enum ts_table table, const void *row, size_t len);
+void ts_outside(struct ts_parser *p, enum ts_outside_kind kind, uint32_t from, uint32_t to);
 size_t ts_rows(const struct ts_parser *p, enum ts_table table, size_t row_len);
 void ts_keep(const struct ts_parser *p, struct ts_point *point);
 void ts_back(struct ts_parser *p, const struct ts_point *point);
@@ -269,6 +304,8 @@ int ts_is_property_name(const struct ts_token *tok);
 /* ---- ts_stmt.c ---- */
 enum { TS_F_ASYNC = 1, TS_F_GENERATOR = 2, TS_F_CONSTRUCTOR = 4, TS_F_DERIVED = 8 };
 void ts_statement(struct ts_parser *p);
+/* One of a list; values is how many bytes of TS_VALUES there were in front of the list. */
+void ts_list_statement(struct ts_parser *p, size_t values);
 void ts_semicolon(struct ts_parser *p);
 /* From the type parameters to the end of the body; 0 when there is no body. */
 int ts_function_rest(struct ts_parser *p, unsigned flags);
@@ -284,6 +321,11 @@ int ts_is_variables(struct ts_parser *p);
 /* ---- ts_class.c ---- */
 void ts_class(struct ts_parser *p, struct ts_name *ret_name); /* tok is class */
 void ts_refuse_decorator(struct ts_parser *p);
+
+/* ---- typescript.c ---- */
+void ts_parser_init(struct ts_parser *p, const char *source, size_t len);
+void ts_parser_release(struct ts_parser *p);
+void ts_statements(struct ts_parser *p); /* all of them */
 
 /* ---- ts_module.c ---- */
 void ts_import_statement(struct ts_parser *p);

@@ -72,6 +72,7 @@ void ts_binding(struct ts_parser *p)
     } else if (ts_is(p, TS_1('['))) {
         pattern(p, TS_1(']'));
     } else if (p->s.tok.kind == TS_WORD && !ts_is_reserved(p->s.tok.word)) {
+        ts_note_name(p);
         ts_row(p, TS_BOUND, &name, sizeof(name));
         ts_next(p);
     } else {
@@ -201,6 +202,7 @@ void ts_function_body(struct ts_parser *p, unsigned flags)
     p->s.no_in = 0;
     p->s.in_block = 0;
     p->s.generator = (flags & TS_F_GENERATOR) != 0;
+    p->s.functions++;
     ts_expect(p, TS_1('{'));
     if ((flags & TS_F_CONSTRUCTOR) && props > 0) {
         constructor_statements(p, flags, 0);
@@ -214,6 +216,7 @@ void ts_function_body(struct ts_parser *p, unsigned flags)
     p->s.no_in = outside.no_in;
     p->s.in_block = outside.in_block;
     p->s.generator = outside.generator;
+    p->s.functions = outside.functions;
     ts_expect(p, TS_1('}'));
 }
 
@@ -227,7 +230,9 @@ int ts_function_rest(struct ts_parser *p, unsigned flags)
         ts_blank(p, start, p->s.prev_end);
     }
     p->s.generator = (flags & TS_F_GENERATOR) != 0;
+    p->s.functions++;
     ts_params(p, flags);
+    p->s.functions--;
     p->s.generator = generator;
     ts_annotation(p, p->s.tok.start);
     if (!ts_is(p, TS_1('{'))) {
@@ -251,6 +256,7 @@ int ts_function(struct ts_parser *p, struct ts_name *ret_name)
         if (ret_name != NULL) {
             *ret_name = ts_tok_name(p);
         }
+        ts_note_name(p);
         ts_next(p);
     }
     return ts_function_rest(p, flags);
@@ -273,6 +279,7 @@ int ts_is_variables(struct ts_parser *p)
                (second.kind == TS_WORD && second.word != TS_W_IN && second.word != TS_W_INSTANCEOF);
     case TS_W_USING:
         second = ts_peek(p);
+        p->s.odd = 1;
         return second.kind == TS_WORD && !second.newline && !ts_is_reserved(second.word) &&
                second.word != TS_W_OF && second.word != TS_W_AS;
     default:
@@ -336,12 +343,15 @@ static void block(struct ts_parser *p)
 {
     uint32_t scope = p->s.scope;
     uint8_t in_block = p->s.in_block;
+    size_t values = p->tables[TS_VALUES].len;
 
     p->s.scope = ++p->scopes;
     p->s.in_block = 1;
     ts_expect(p, TS_1('{'));
+    /* To the grammar, `{a: 1}` is an object here. */
+    p->s.odd |= p->s.functions == 0 && p->s.tok.kind == TS_WORD && ts_peek(p).sign == TS_1(':');
     while (!ts_at_end(p) && !ts_is(p, TS_1('}'))) {
-        ts_statement(p);
+        ts_list_statement(p, values);
     }
     p->s.scope = scope;
     p->s.in_block = in_block;
@@ -354,6 +364,7 @@ static void for_statement(struct ts_parser *p)
 
     ts_next(p);
     if (ts_is_word(p, TS_W_AWAIT)) {
+        ts_note_await(p);
         ts_next(p);
     }
     ts_expect(p, TS_1('('));
@@ -443,8 +454,11 @@ static void try_statement(struct ts_parser *p)
         block(p);
     }
     if (ts_is_word(p, TS_W_FINALLY)) {
+        size_t values = p->tables[TS_VALUES].len;
+
         ts_next(p);
         block(p);
+        p->tables[TS_VALUES].len = values;
     }
 }
 
@@ -468,17 +482,17 @@ static void function_statement(struct ts_parser *p)
 static void expression_statement(struct ts_parser *p)
 {
     p->s.expr_start = p->s.tok.start;
+    if (p->s.functions == 0) {
+        ts_row(p, TS_VALUES, &p->s.tok.start, sizeof(p->s.tok.start));
+    }
     ts_expr(p);
     ts_semicolon(p);
 }
 
-/* Statements that end where their last part ends. 0 when it is none of them. */
-static int compound_statement(struct ts_parser *p)
+/* Those whose last statement does not give their value. 0 when it is none of them. */
+static int loop_statement(struct ts_parser *p)
 {
     switch (p->s.tok.word) {
-    case TS_W_IF:
-        if_statement(p);
-        return 1;
     case TS_W_FOR:
         for_statement(p);
         return 1;
@@ -501,12 +515,29 @@ static int compound_statement(struct ts_parser *p)
     case TS_W_SWITCH:
         switch_statement(p);
         return 1;
-    case TS_W_TRY:
-        try_statement(p);
-        return 1;
     default:
         return 0;
     }
+}
+
+/* Statements that end where their last part ends. 0 when it is none of them. */
+static int compound_statement(struct ts_parser *p)
+{
+    size_t values = p->tables[TS_VALUES].len;
+
+    if (ts_is_word(p, TS_W_IF)) {
+        if_statement(p);
+        return 1;
+    }
+    if (ts_is_word(p, TS_W_TRY)) {
+        try_statement(p);
+        return 1;
+    }
+    if (loop_statement(p)) {
+        p->tables[TS_VALUES].len = values;
+        return 1;
+    }
+    return 0;
 }
 
 static void word_statement(struct ts_parser *p)
@@ -517,6 +548,9 @@ static void word_statement(struct ts_parser *p)
     switch (p->s.tok.word) {
     case TS_W_RETURN:
     case TS_W_THROW:
+        if (p->s.functions == 0 && p->s.return_at == 0 && ts_is_word(p, TS_W_RETURN)) {
+            p->s.return_at = p->s.tok.start + 1;
+        }
         ts_next(p);
         if (!ts_is(p, TS_1(';')) && !ts_is(p, TS_1('}')) && !ts_at_end(p) && !p->s.tok.newline) {
             ts_expr(p);
@@ -550,15 +584,18 @@ static void word_statement(struct ts_parser *p)
     }
     case TS_W_IMPORT:
         if (second.sign != TS_1('(') && second.sign != TS_1('.')) {
+            p->s.odd |= p->s.depth > 1;
             ts_import_statement(p);
             return;
         }
         break;
     case TS_W_EXPORT:
+        p->s.odd |= p->s.depth > 1;
         ts_export_statement(p);
         return;
     case TS_W_AWAIT: /* await using x = y */
         if (second.word == TS_W_USING && !second.newline) {
+            ts_note_await(p);
             ts_next(p);
             word_statement(p);
             return;
@@ -583,6 +620,7 @@ void ts_statement(struct ts_parser *p)
     }
     while (p->s.tok.kind == TS_WORD && !ts_is_reserved(p->s.tok.word) &&
            ts_peek(p).sign == TS_1(':')) {
+        ts_note_name(p);
         ts_next(p); /* a label */
         ts_next(p);
     }
@@ -596,4 +634,34 @@ void ts_statement(struct ts_parser *p)
         expression_statement(p);
     }
     ts_leave(p);
+}
+
+/* Whether tok begins a statement that does nothing when it is reached. */
+static int is_passed_over(struct ts_parser *p)
+{
+    struct ts_token second;
+
+    switch (p->s.tok.word) {
+    case TS_W_FUNCTION:
+        return 1;
+    case TS_W_ASYNC:
+        second = ts_peek(p);
+        return second.word == TS_W_FUNCTION && !second.newline;
+    case TS_W_IMPORT:
+        second = ts_peek(p);
+        return second.sign != TS_1('(') && second.sign != TS_1('.');
+    case TS_W_EXPORT:
+        second = ts_peek(p);
+        return second.sign == TS_1('{') || second.sign == TS_1('*');
+    default:
+        return ts_is(p, TS_1(';'));
+    }
+}
+
+void ts_list_statement(struct ts_parser *p, size_t values)
+{
+    if (!is_passed_over(p)) {
+        p->tables[TS_VALUES].len = values;
+    }
+    ts_statement(p);
 }

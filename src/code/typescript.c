@@ -343,7 +343,7 @@ static int write_out(
 
 /* ---- the whole ---- */
 
-static void parser_init(struct ts_parser *p, const char *source, size_t len)
+void ts_parser_init(struct ts_parser *p, const char *source, size_t len)
 {
     *p = (struct ts_parser){.src = source, .len = (uint32_t)len};
     p->steps_max = (uint64_t)len * STEPS_PER_BYTE + STEPS_MIN;
@@ -357,7 +357,7 @@ static void parser_init(struct ts_parser *p, const char *source, size_t len)
     }
 }
 
-static void parser_release(struct ts_parser *p)
+void ts_parser_release(struct ts_parser *p)
 {
     for (int i = 0; i < TS_TABLES; i++) {
         buf_release(&p->tables[i]);
@@ -396,15 +396,20 @@ static void look_for_jsx(struct ts_parser *p)
     }
 }
 
-static int parse(struct ts_parser *p, uint32_t *ret_line, struct vial_error *err)
+void ts_statements(struct ts_parser *p)
 {
     ts_next(p);
     while (!ts_at_end(p)) {
         if (ts_is(p, TS_1('}'))) {
             ts_fail(p, TS_SYNTAX, p->s.tok.start, NULL);
         }
-        ts_statement(p);
+        ts_list_statement(p, 0);
     }
+}
+
+static int parse(struct ts_parser *p, uint32_t *ret_line, struct vial_error *err)
+{
+    ts_statements(p);
     if (p->s.failure == TS_SYNTAX) {
         look_for_jsx(p);
     }
@@ -430,7 +435,7 @@ int typescript_erase(const char *source, size_t len, struct buf *out, struct buf
         *ret_line = 1;
         return vial__fail(err, VIAL_E_INVALID, "a source of %zu bytes is too long", len);
     }
-    parser_init(&p, source, len);
+    ts_parser_init(&p, source, len);
     r = parse(&p, ret_line, err);
     if (r == VIAL_OK && elide(&p) < 0) {
         r = vial__fail(err, VIAL_E_NOMEM, "no memory to read TypeScript");
@@ -439,7 +444,7 @@ int typescript_erase(const char *source, size_t len, struct buf *out, struct buf
     if (r == VIAL_OK && has_types) {
         r = write_out(&p, out, edits, err);
     }
-    parser_release(&p);
+    ts_parser_release(&p);
     if (r == VIAL_OK) {
         *ret_has_types = has_types;
     }

@@ -4,8 +4,11 @@
  * is rewritten, too, and every line is where it was. */
 #include "code/module.h"
 
+#include <string.h>
+
 #include "base/utf8.h"
 #include "code.h"
+#include "code/outline.h"
 #include "code/script.h"
 #include "code/session.h"
 
@@ -28,6 +31,74 @@ static void check_positions(const struct rewrite *r)
     }
 }
 
+static void check_same_text(const struct buf *a, const struct buf *b)
+{
+    FUZZ_CHECK(a->len == b->len && (a->len == 0 || memcmp(a->data, b->data, a->len) == 0),
+        "by its outline: %.*s\nby its tree: %.*s", (int)a->len, a->data, (int)b->len, b->data);
+}
+
+/* What is known of a module by its outline is what its tree tells. Whether an export may change is
+ * only known by the tree. */
+static void check_outline(const char *source, size_t len, int kind, unsigned flags)
+{
+    struct module by_outline, by_tree;
+    struct outline outline;
+    int known = outline_read(source, len, &outline);
+
+    outline_release(&outline);
+    if (known && module_read(source, len, (enum module_kind)kind, flags, &by_outline, NULL) == 0) {
+        if (module_read(
+                source, len, (enum module_kind)kind, flags | MODULE_BY_TREE, &by_tree, NULL) == 0 &&
+            !by_tree.has_errors) {
+            FUZZ_CHECK(by_outline.kind == by_tree.kind && by_outline.is_async == by_tree.is_async &&
+                           by_outline.is_wrapped == by_tree.is_wrapped &&
+                           strcmp(by_outline.fault, by_tree.fault) == 0 &&
+                           by_outline.requests.len == by_tree.requests.len &&
+                           by_outline.imports.len == by_tree.imports.len &&
+                           by_outline.exports.len == by_tree.exports.len,
+                "kind %d %d, async %d %d, wrapped %d %d, fault '%s' '%s'", by_outline.kind,
+                by_tree.kind, by_outline.is_async, by_tree.is_async, by_outline.is_wrapped,
+                by_tree.is_wrapped, by_outline.fault, by_tree.fault);
+            check_same_text(&by_outline.rewrite.text, &by_tree.rewrite.text);
+            check_same_text(&by_outline.strings, &by_tree.strings);
+        }
+        module_release(&by_tree);
+    }
+    if (known) {
+        module_release(&by_outline);
+    }
+}
+
+/* The same for a script. */
+static void check_script_outline(const char *source, size_t len)
+{
+    struct changes by_outline, by_tree;
+    struct rewrite a, b;
+    struct outline outline;
+    int wraps = 0;
+
+    changes_init(&by_outline, 1 << 20);
+    changes_init(&by_tree, 1 << 20);
+    rewrite_init(&a, 1 << 24);
+    rewrite_init(&b, 1 << 24);
+    if (outline_read(source, len, &outline) && code_is_clean(source, len) &&
+        script_note_tree(source, len, &by_tree, &wraps, NULL) == 0) {
+        FUZZ_CHECK(wraps == (outline.await_at >= 0 || outline.return_at >= 0),
+            "it %s wrapped by its tree, await %d, return %d", wraps ? "is" : "is not",
+            (int)outline.await_at, (int)outline.return_at);
+        outline_change_values(&outline, &by_outline);
+        if (changes_apply(&by_outline, source, len, "", "", &a, NULL) == 0 &&
+            changes_apply(&by_tree, source, len, "", "", &b, NULL) == 0) {
+            check_same_text(&a.text, &b.text);
+        }
+    }
+    outline_release(&outline);
+    changes_release(&by_outline);
+    changes_release(&by_tree);
+    rewrite_release(&a);
+    rewrite_release(&b);
+}
+
 static void check_module(const char *source, size_t len, int kind, unsigned flags)
 {
     struct vial_error err = {.code = 0};
@@ -47,6 +118,7 @@ static void check_module(const char *source, size_t len, int kind, unsigned flag
             "it could be read before it was rewritten: %s", m.rewrite.text.data);
     }
     module_release(&m);
+    check_outline(source, len, kind, flags);
 }
 
 static void check_session(const char *source, size_t len, unsigned flags)
@@ -93,6 +165,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 in.at, in.left, wrapped.text.data, wrapped.text.len, &wrapped.edits, 1);
         }
         rewrite_release(&wrapped);
+        check_script_outline(in.at, in.left);
         break;
     default:
         check_module(in.at, in.left, (int)(how / 4 % 4), how / 16);

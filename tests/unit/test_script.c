@@ -376,9 +376,10 @@ static void deep_nesting_that_is_closed_is_followed_to_the_value(void **state)
     free(source);
 }
 
+/* import() is for the tree, which has a maximum. */
 static void a_script_over_a_maximum_is_refused_with_a_reason(void **state)
 {
-    char *source = repeated("await [", "1,", CODE_TOKENS_MAX, "]");
+    char *source = repeated("await import('a'), [", "1,", CODE_TOKENS_MAX, "]");
     struct vial_error err = {0};
     int wrapped = 7;
 

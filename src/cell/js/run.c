@@ -248,10 +248,12 @@ static JSValueRef evaluate_wrapped(struct js_context *c, const struct guest_star
     rewrite_init(&wrapped, 2 * start->source_len + 65536);
     if (script_wrap(start->source, start->source_len, &wrapped, &did, NULL) == 0 && did) {
         source = js_string_from_utf8(wrapped.text.data, wrapped.text.len);
-        if (JSCheckScriptSyntax(c->ctx, source, name, 1, NULL) ||
-            !JSCheckScriptSyntax(c->ctx, plain, name, 1, NULL)) {
-            (void)begin(c, start, name, &wrapped); /* it went well before */
-            value = JSEvaluateScript(c->ctx, source, NULL, name, 1, ret_exception);
+        (void)begin(c, start, name, &wrapped); /* it went well before */
+        value = JSEvaluateScript(c->ctx, source, NULL, name, 1, ret_exception);
+        if (value == NULL && !JSCheckScriptSyntax(c->ctx, source, name, 1, NULL) &&
+            JSCheckScriptSyntax(c->ctx, plain, name, 1, NULL)) {
+            *ret_exception = NULL; /* nothing of it has run */
+            (void)begin(c, start, name, NULL);
         }
         JSStringRelease(source);
     }
