@@ -37,7 +37,7 @@ int outline_read(const char *source, size_t len, struct outline *ret)
     }
     ts_parser_init(&p, source, len);
     ts_statements(&p);
-    if (p.s.failure == TS_FINE && !p.s.odd && p.tables[TS_MARKS].len == 0 &&
+    if (p.s.failure == TS_FINE && !p.odd && p.tables[TS_MARKS].len == 0 &&
         ts_rows(&p, TS_VALUES, sizeof(uint32_t)) < SCRIPT_EDITS_MAX) {
         ret->await_at = (int64_t)p.s.await_at - 1;
         ret->return_at = (int64_t)p.s.return_at - 1;

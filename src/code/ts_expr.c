@@ -219,7 +219,7 @@ static unsigned paren(struct ts_parser *p, int is_call)
     ts_expect(p, TS_1(')'));
     ts_leave(p);
     if (is_arrow(p)) {
-        p->s.odd |= p->s.await_at != await_at; /* it was in a parameter */
+        p->odd |= p->s.await_at != await_at; /* it was in a parameter */
         return arrow_body(p);
     }
     if (ts_is(p, TS_1(':')) && could_be_params && arrow_with_type(p, close, must && !is_call)) {
@@ -363,7 +363,7 @@ static void object_member(struct ts_parser *p)
         (void)ts_assign(p);
     } else {
         if (name.kind == TS_WORD) {
-            p->s.odd |= name.word == TS_W_AWAIT || name.word == TS_W_YIELD;
+            p->odd |= name.word == TS_W_AWAIT || name.word == TS_W_YIELD;
             ts_ref(p, (struct ts_name){.at = name.start, .len = name.end - name.start});
         }
         if (ts_take(p, TS_1('='))) {
@@ -468,7 +468,7 @@ static unsigned word(struct ts_parser *p)
     case TS_W_ASYNC:
         return async_thing(p);
     case TS_W_IMPORT: /* import() or import.meta */
-        p->s.odd = 1;
+        p->odd = 1;
         ts_next(p);
         return 0;
     case TS_W_NEW: /* new.target: the rest is done by the caller */

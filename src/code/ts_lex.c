@@ -125,6 +125,7 @@ static uint32_t skip_comment(struct ts_parser *p, uint32_t at, uint8_t *newline)
         *newline |= ts_newline_len(p->src, p->len, at) > 0;
         at++;
     }
+    p->odd |= at >= p->len; /* it never ends */
     return at < p->len ? at + 2 : at;
 }
 

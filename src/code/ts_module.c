@@ -293,11 +293,11 @@ static void export_default(struct ts_parser *p, uint32_t start, int joins)
     } else {
         row.name = ts_tok_name(p);
         p->s.expr_start = at;
-        p->s.odd |=
+        p->odd |=
             p->s.tok.sign == TS_1('('); /* there may be a function in it that would get a name */
         ts_outside(p, TS_O_DEFAULT, start, p->s.prev_end - 7);
         flags = ts_assign(p);
-        p->s.odd |= (flags & TS_E_ARROW) != 0; /* it would get a name */
+        p->odd |= (flags & TS_E_ARROW) != 0; /* it would get a name */
         ts_semicolon(p);
         if (flags & TS_E_NAME) {
             row.to = p->s.prev_end;
@@ -305,7 +305,7 @@ static void export_default(struct ts_parser *p, uint32_t start, int joins)
         }
         return;
     }
-    p->s.odd = 1;
+    p->odd = 1;
 }
 
 /* export type { ... } or export type *; tok is `type`. */
@@ -407,10 +407,10 @@ void ts_export_statement(struct ts_parser *p)
     } else if (ts_is_word(p, TS_W_TYPE) && (second.sign == TS_1('{') || second.sign == TS_1('*'))) {
         export_type(p, start, joins);
     } else if (ts_is(p, TS_1('*'))) {
-        p->s.odd = 1;
+        p->odd = 1;
         export_star(p);
     } else if (ts_is(p, TS_1('{'))) {
-        p->s.odd = 1;
+        p->odd = 1;
         if (export_clause(p)) {
             ts_blank_statement(p, start, joins);
         }

@@ -101,7 +101,6 @@ struct ts_state {
     uint8_t generator;      /* `yield` is an operator */
     uint8_t ambient;        /* inside of `declare`: nothing of it has a value */
     uint8_t in_block;       /* not directly in a function, namespace or the file */
-    uint8_t odd;            /* has something that the outline does not know to tell */
 };
 
 /* Tables, which only grow, but for going back. */
@@ -192,6 +191,7 @@ struct ts_parser {
         last; /* what was read last, at last_at: most tokens are looked at ahead first */
     uint32_t last_at;
     struct ts_namespace *ns; /* NULL outside */
+    uint8_t odd;             /* maybe it has something that the outline does not know to tell */
     struct buf tables[TS_TABLES];
 };
 
@@ -253,7 +253,7 @@ static inline void ts_note_await(struct ts_parser *p)
 /* tok is, or may be, used as a name; await and yield are one only at times. */
 static inline void ts_note_name(struct ts_parser *p)
 {
-    p->s.odd |= ts_is_word(p, TS_W_AWAIT) || ts_is_word(p, TS_W_YIELD);
+    p->odd |= ts_is_word(p, TS_W_AWAIT) || ts_is_word(p, TS_W_YIELD);
 }
 
 /* ---- ts_mark.c ---- */

@@ -279,7 +279,7 @@ int ts_is_variables(struct ts_parser *p)
                (second.kind == TS_WORD && second.word != TS_W_IN && second.word != TS_W_INSTANCEOF);
     case TS_W_USING:
         second = ts_peek(p);
-        p->s.odd = 1;
+        p->odd = 1;
         return second.kind == TS_WORD && !second.newline && !ts_is_reserved(second.word) &&
                second.word != TS_W_OF && second.word != TS_W_AS;
     default:
@@ -349,7 +349,7 @@ static void block(struct ts_parser *p)
     p->s.in_block = 1;
     ts_expect(p, TS_1('{'));
     /* To the grammar, `{a: 1}` is an object here. */
-    p->s.odd |= p->s.functions == 0 && p->s.tok.kind == TS_WORD && ts_peek(p).sign == TS_1(':');
+    p->odd |= p->s.functions == 0 && p->s.tok.kind == TS_WORD && ts_peek(p).sign == TS_1(':');
     while (!ts_at_end(p) && !ts_is(p, TS_1('}'))) {
         ts_list_statement(p, values);
     }
@@ -584,13 +584,13 @@ static void word_statement(struct ts_parser *p)
     }
     case TS_W_IMPORT:
         if (second.sign != TS_1('(') && second.sign != TS_1('.')) {
-            p->s.odd |= p->s.depth > 1;
+            p->odd |= p->s.depth > 1;
             ts_import_statement(p);
             return;
         }
         break;
     case TS_W_EXPORT:
-        p->s.odd |= p->s.depth > 1;
+        p->odd |= p->s.depth > 1;
         ts_export_statement(p);
         return;
     case TS_W_AWAIT: /* await using x = y */
