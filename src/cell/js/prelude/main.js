@@ -266,8 +266,8 @@ const hooks = {
         provideModules(names);
     },
 
-    main(kind) {
-        return runMain(kind);
+    main(kind, hasScriptNames) {
+        return runMain(kind, hasScriptNames);
     },
 
     tool(index, bits, name, params) {

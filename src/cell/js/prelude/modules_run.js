@@ -578,7 +578,7 @@ function mainValue(record) {
 }
 
 /* Runs the program and gives its value, or a promise of it. */
-function runMain(kind) {
+function runMain(kind, hasScriptNames) {
     const read = readSource(MAIN_INDEX, sourceName, kind, READ_MAIN);
     if (read[0] === READ_REFUSED) {
         if (kind === KIND_ES) {
@@ -589,10 +589,12 @@ function runMain(kind) {
     if (read[0] === KIND_SCRIPT) {
         return runScript(read);
     }
-    deleteProperty(globalThis, "module");
-    deleteProperty(globalThis, "exports");
-    deleteProperty(globalThis, "__filename");
-    deleteProperty(globalThis, "__dirname");
+    if (hasScriptNames) {
+        deleteProperty(globalThis, "module");
+        deleteProperty(globalThis, "exports");
+        deleteProperty(globalThis, "__filename");
+        deleteProperty(globalThis, "__dirname");
+    }
     const record = makeRecord(sourceName, KIND_ES, MAIN_INDEX);
     record.isMain = true;
     record.file = "";
