@@ -344,6 +344,10 @@ void module_add_local(struct module_reader *r, struct module_text name, uint32_t
     if (names_add(&r->names, r->source + local_at, local_len) == NULL) {
         r->failed = 1;
     }
+    if (is_declaration && is_reserved(r->source + local_at, local_len)) {
+        module_fault(r, local_at, "Cannot use '%.*s' as a name", shown_len(r, local_at, local_len),
+            r->source + local_at);
+    }
     /* As it is written, since it goes back into the text and is looked up among the names. */
     export.local = (struct module_text){.at = (uint32_t)r->module->strings.len, .len = local_len};
     add_row(r, &r->module->strings, r->source + local_at, local_len);
