@@ -72,24 +72,27 @@ int tagged_get(PyObject *object, unsigned long long *ret_tag, PyObject **ret_val
 
 /* ---- waiting, and Ctrl-C ---- */
 
-/* Somebody waits for a run or a session: closing the engine, or Ctrl-C in the main thread, cancels
- * it. */
+/* Somebody waits for a run or a session: closing the engine, or Ctrl-C, cancels it. */
 struct engine_object;
 struct waiting {
     struct waiting *next, *prev;           /* of all of the engine */
-    struct waiting *next_main, *prev_main; /* of those of the main thread */
+    struct waiting *next_main;             /* of those of the main thread */
     struct engine_object *engine;
     struct vial_run *run;
     struct vial_session *session;
     PyThreadState *thread; /* what waiting_end takes back */
     pthread_t waiter;
     int is_main;
+    int is_counted; /* it is for a run or a session */
 };
 /* Lets go of the GIL. */
 void waiting_begin(struct waiting *w);
 /* Takes the GIL. 0, or -1 with an exception that a signal handler, or an inline tool, raised. */
 int waiting_end(struct waiting *w);
 void interrupt_setup(void);
+/* A number that can be read from it says that there was a SIGINT while somebody waited; -1 with
+ * errno set when there cannot be one. It stays the binding's. */
+int interrupt_open(void);
 void waiting_cancel(struct waiting *w);
 
 /* An exception such as KeyboardInterrupt that an inline tool raised: takes it over and cancels what

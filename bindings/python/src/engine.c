@@ -175,6 +175,22 @@ static PyObject *engine_close(PyObject *object, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+/* Cancels what other threads than the main one wait for; that one was told by its handler. */
+static PyObject *engine_interrupt(PyObject *object, PyObject *unused)
+{
+    struct engine_object *self = (struct engine_object *)object;
+
+    (void)unused;
+    if (self->pid == getpid()) {
+        for (struct waiting *w = self->waiting; w != NULL; w = w->next) {
+            if (!w->is_main) {
+                waiting_cancel(w);
+            }
+        }
+    }
+    Py_RETURN_NONE;
+}
+
 static void engine_dealloc(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
@@ -391,6 +407,7 @@ PyObject *engine_type_new(void)
         {"session", engine_session, METH_VARARGS, NULL}, {"close", engine_close, METH_NOARGS, NULL},
         {"isolation", engine_isolation, METH_NOARGS, NULL},
         {"settle", engine_settle, METH_VARARGS, NULL}, {"stats", engine_stats, METH_NOARGS, NULL},
+        {"interrupt", engine_interrupt, METH_NOARGS, NULL},
         {"is_usable", engine_is_usable, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
     static PyType_Slot slots[] = {{Py_tp_new, (void *)engine_new},
         {Py_tp_dealloc, (void *)engine_dealloc}, {Py_tp_methods, methods}, {0, NULL}};

@@ -162,8 +162,17 @@ static PyObject *after_fork(PyObject *module, PyObject *unused)
 {
     (void)module;
     (void)unused;
-    interrupt_setup(); /* the thread that forked is the main one now */
+    interrupt_setup();
     Py_RETURN_NONE;
+}
+
+static PyObject *interrupts(PyObject *module, PyObject *unused)
+{
+    int fd = interrupt_open();
+
+    (void)module;
+    (void)unused;
+    return fd < 0 ? PyErr_SetFromErrno(PyExc_OSError) : PyLong_FromLong(fd);
 }
 
 static PyObject *check_document(PyObject *module, PyObject *args)
@@ -238,7 +247,8 @@ PyMODINIT_FUNC PyInit__vial(void)
     static PyMethodDef methods[] = {{"setup", setup, METH_VARARGS, NULL},
         {"encode", encode, METH_VARARGS, NULL}, {"decode", decode, METH_VARARGS, NULL},
         {"version", version, METH_NOARGS, NULL}, {"stop", stop, METH_NOARGS, NULL},
-        {"after_fork", after_fork, METH_NOARGS, NULL}, {"answer", tools_answer, METH_VARARGS, NULL},
+        {"after_fork", after_fork, METH_NOARGS, NULL},
+        {"interrupts", interrupts, METH_NOARGS, NULL}, {"answer", tools_answer, METH_VARARGS, NULL},
         {"fail", tools_fail, METH_VARARGS, NULL},
         {"approve", tools_approve_later, METH_VARARGS, NULL},
         {"check_document", check_document, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};

@@ -1,18 +1,24 @@
 /* waiting.c - threads that wait for a guest without the GIL, and how Ctrl-C reaches them.
  *
  * Python's handler of SIGINT only notes the signal; the exception is raised when the main thread is
- * back in Python, which would be at the end of the run. So while the main thread waits, a handler
- * of ours stands before Python's: it calls that one, and cancels what is waited for. */
+ * back in Python, which would be at the end of the run. So while somebody waits, a handler of ours
+ * stands before Python's: it calls that one, and cancels what the main thread waits for. What other
+ * threads wait for cannot be looked at in a handler: a number is added to an event, and a thread of
+ * the package that waits for it decides, with the GIL. */
 #include "binding.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-static pthread_t main_thread;
 static struct waiting *volatile main_waiting; /* the innermost one of the main thread */
+static unsigned waiting_count;                /* in all threads; of runs and sessions */
 static struct sigaction python_action;        /* what our handler stands before */
-static int is_installed;
+static volatile int interrupt_fd = -1;        /* that event */
 static PyObject *taken[3]; /* an exception of an inline tool, for the main thread */
 
 void waiting_cancel(struct waiting *w)
@@ -25,56 +31,86 @@ void waiting_cancel(struct waiting *w)
     }
 }
 
+/* The thread that a process began with; in the child of a fork, the one that forked. Python's idea
+ * of the main thread is the same. */
+static int is_main_thread(void)
+{
+    return syscall(SYS_gettid) == getpid();
+}
+
 static void on_signal(int number, siginfo_t *info, void *context)
 {
+    static const uint64_t one = 1;
+    int saved = errno;
+
     if ((python_action.sa_flags & SA_SIGINFO) != 0) {
         python_action.sa_sigaction(number, info, context);
     } else if (python_action.sa_handler != SIG_IGN && python_action.sa_handler != SIG_DFL) {
         python_action.sa_handler(number);
     }
-    if (pthread_equal(pthread_self(), main_thread)) {
+    if (is_main_thread()) {
         for (struct waiting *w = main_waiting; w != NULL; w = w->next_main) {
             waiting_cancel(w);
         }
-        return;
+        if (interrupt_fd >= 0 && write(interrupt_fd, &one, sizeof(one)) < 0) {
+            /* the number is as high as it can be; who waits for it will see it */
+        }
+    } else {
+        (void)syscall(SYS_tgkill, getpid(), getpid(), number);
     }
-    (void)pthread_kill(main_thread, number);
+    errno = saved;
+}
+
+static int is_ours(const struct sigaction *action)
+{
+    return (action->sa_flags & SA_SIGINFO) != 0 && action->sa_sigaction == on_signal;
 }
 
 /* A SIGINT that is ignored, or that ends the process, stays what it is. */
 static void install(void)
 {
-    struct sigaction ours;
+    struct sigaction ours, now;
 
     memset(&ours, 0, sizeof(ours));
     ours.sa_sigaction = on_signal;
     ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
     (void)sigemptyset(&ours.sa_mask);
-    if (sigaction(SIGINT, NULL, &python_action) < 0 ||
-        ((python_action.sa_flags & SA_SIGINFO) == 0 &&
-            (python_action.sa_handler == SIG_DFL || python_action.sa_handler == SIG_IGN))) {
+    if (sigaction(SIGINT, NULL, &now) < 0 || is_ours(&now) ||
+        ((now.sa_flags & SA_SIGINFO) == 0 &&
+            (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN))) {
         return;
     }
-    is_installed = sigaction(SIGINT, &ours, NULL) == 0;
+    python_action = now;
+    (void)sigaction(SIGINT, &ours, NULL);
 }
 
 static void uninstall(void)
 {
     struct sigaction now;
 
-    if (is_installed && sigaction(SIGINT, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) != 0 &&
-        now.sa_sigaction == on_signal) { /* else somebody has set another one meanwhile */
+    if (sigaction(SIGINT, NULL, &now) == 0 && is_ours(&now)) { /* else somebody has set another */
         (void)sigaction(SIGINT, &python_action, NULL);
     }
-    is_installed = 0;
 }
 
-/* In a child of a fork, the thread that forked is the main one now, and waits for nothing here. */
+/* In a child of a fork nobody waits, and the event is the parent's. */
 void interrupt_setup(void)
 {
-    main_thread = pthread_self();
     main_waiting = NULL;
+    waiting_count = 0;
     uninstall();
+    if (interrupt_fd >= 0) {
+        (void)close(interrupt_fd);
+        interrupt_fd = -1;
+    }
+}
+
+int interrupt_open(void)
+{
+    if (interrupt_fd < 0) {
+        interrupt_fd = eventfd(0, EFD_CLOEXEC);
+    }
+    return interrupt_fd;
 }
 
 void waiting_begin(struct waiting *w)
@@ -90,14 +126,14 @@ void waiting_begin(struct waiting *w)
     engine->waiting_count++;
     Py_INCREF((PyObject *)engine);
     w->waiter = pthread_self();
-    w->is_main = pthread_equal(w->waiter, main_thread);
-    w->is_main = w->is_main && (w->run != NULL || w->session != NULL);
+    w->is_counted = w->run != NULL || w->session != NULL;
+    w->is_main = w->is_counted && is_main_thread();
     if (w->is_main) {
         w->next_main = main_waiting;
         main_waiting = w;
-        if (w->next_main == NULL) {
-            install();
-        }
+    }
+    if (w->is_counted && (waiting_count++ == 0 || w->is_main)) {
+        install();
     }
     w->thread = PyEval_SaveThread();
 }
@@ -109,9 +145,9 @@ int waiting_end(struct waiting *w)
     PyEval_RestoreThread(w->thread);
     if (w->is_main) {
         main_waiting = w->next_main;
-        if (main_waiting == NULL) {
-            uninstall();
-        }
+    }
+    if (w->is_counted && --waiting_count == 0) {
+        uninstall();
     }
     if (w->prev != NULL) {
         w->prev->next = w->next;
@@ -133,7 +169,7 @@ int waiting_end(struct waiting *w)
 
 int waiting_take_exception(void)
 {
-    if (!pthread_equal(pthread_self(), main_thread) || main_waiting == NULL || taken[0] != NULL) {
+    if (!is_main_thread() || main_waiting == NULL || taken[0] != NULL) {
         return 0;
     }
     PyErr_Fetch(&taken[0], &taken[1], &taken[2]);

@@ -7,6 +7,7 @@ import inspect
 import json
 import os
 import queue
+import signal
 import sys
 import threading
 import weakref
@@ -337,6 +338,7 @@ class Vial:
                 raise ClosedError("the engine is closed")
             if self._c is None or not self._c.is_usable():
                 self._c = _vial.Engine(self._options)
+                _watch_interrupts()
                 _close_with_process(self)
             return self._c
 
@@ -458,6 +460,35 @@ def _take_environment(vial: Vial, options: Dict[str, Any], context: CallContext)
     environment._prepare(vial, options)
 
 
+# ---- Ctrl-C, for threads ----
+
+_watching = False
+
+
+def _cancel_in_threads(number: int) -> None:
+    """Waits for SIGINTs. With Python's own handler, which ends the program, runs in other threads end, too.
+
+    A server that has a handler of its own may want to let them come to their end.
+    """
+    while True:
+        try:
+            os.read(number, 8)
+        except OSError:
+            return
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            for one in list(_all_engines):
+                engine = one._c
+                if engine is not None:
+                    engine.interrupt()
+
+
+def _watch_interrupts() -> None:
+    global _watching
+    if not _watching:
+        _watching = True
+        threading.Thread(target=_cancel_in_threads, args=(_vial.interrupts(),), name="vial-interrupt", daemon=True).start()
+
+
 # ---- one for everybody ----
 
 _default: Optional[Vial] = None
@@ -475,8 +506,9 @@ def default_engine() -> Vial:
 
 
 def _reset_after_fork() -> None:
-    global _default_lock
+    global _default_lock, _watching
     _default_lock = threading.Lock()
+    _watching = False
     _vial.after_fork()
     for one in list(_all_engines):
         one._after_fork()

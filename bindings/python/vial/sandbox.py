@@ -7,9 +7,10 @@
 import shutil
 import tempfile
 import threading
+import weakref
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 from ._engine import Vial, default_engine
 from ._session import Environment
@@ -37,6 +38,8 @@ class SandboxConfig:
             raise ValueError(f"max_memory_mb must be a whole number from {_MEMORY_MIN_MB} on, not {self.max_memory_mb!r}")
         if isinstance(self.allowed_imports, str) or not all(isinstance(one, str) for one in self.allowed_imports):
             raise TypeError("allowed_imports must be a list of names of modules")
+        if not isinstance(self.language, str):
+            raise TypeError(f"language must be a str, not {type(self.language).__name__}")
         if self.language.lower() not in ("python", "py") and list(self.allowed_imports) != _IMPORTS:
             raise ValueError("allowed_imports is enforced for Python; programs in JavaScript have no modules but those "
                              "that are built in, which have no power")
@@ -52,8 +55,24 @@ class ExecutionResult:
     timed_out: bool = False
 
 
+def _fields(config: SandboxConfig) -> Tuple[Any, ...]:
+    return config.language, config.timeout_seconds, config.max_memory_mb, tuple(config.allowed_imports)
+
+
+# Sandboxes with the same fields begin in one environment: one template process for a whole pool.
+_environments: "weakref.WeakValueDictionary[Tuple[Any, ...], Environment]" = weakref.WeakValueDictionary()
+
+
 def _environment(config: SandboxConfig, vial: Vial) -> Environment:
     config._check()
+    key = (id(vial), *_fields(config))
+    found = _environments.get(key)
+    if found is None or found._vial is not vial:
+        found = _environments[key] = _make_environment(config, vial)
+    return found
+
+
+def _make_environment(config: SandboxConfig, vial: Vial) -> Environment:
     limits = {"wall_ms_max": max(1, round(config.timeout_seconds * 1000)),
               "cpu_ms_max": max(1, round(config.timeout_seconds * 1000)),
               "memory_bytes_max": config.max_memory_mb * _MIB}
@@ -70,12 +89,16 @@ class CodeSandbox:
         if not isinstance(config, SandboxConfig):
             raise TypeError(f"a CodeSandbox takes a SandboxConfig, not {type(config).__name__}")
         self.config = config
+        self._vial = vial or default_engine()
+        self._environment, self._made_for = _environment(config, self._vial), _fields(config)
         self.work_dir = tempfile.mkdtemp(prefix="vial-sandbox-")
-        try:
-            self._environment = _environment(config, vial or default_engine())
-        except BaseException:
-            self.close()
-            raise
+
+    def _use(self) -> Environment:
+        """The environment for the config as it is now: programs may have changed its fields."""
+        if self._made_for != _fields(self.config):
+            made = _environment(self.config, self._vial)
+            self._environment, self._made_for = made, _fields(self.config)
+        return self._environment
 
     def _files(self) -> Dict[str, bytes]:
         base = Path(self.work_dir)
@@ -96,7 +119,7 @@ class CodeSandbox:
         if not isinstance(code, str):
             raise TypeError(f"the code must be a str, not {type(code).__name__}")
         name = "main.py" if self.config.language.lower() in ("python", "py") else "main.js"
-        result = self._environment.run(code, name=name, files=self._files(), outs=["**"])
+        result = self._use().run(code, name=name, files=self._files(), outs=["**"])
         self._save(result.files)
         if result.ok:
             return ExecutionResult(result.stdout, result.stderr, result.exit_code or 0)
@@ -147,7 +170,7 @@ class SandboxPool:
             made = [CodeSandbox(config) for _ in range(self.pool_size)]
             self.sandboxes = made
             self.available = list(range(self.pool_size))
-        made[0]._environment.start()
+        made[0]._environment.start()  # it is the one of all
 
     def acquire(self) -> Optional[CodeSandbox]:
         """A sandbox, or None when all are lent."""

@@ -6,9 +6,11 @@ import datetime
 import gc
 import inspect
 import math
+import pickle
 import subprocess
 import threading
 import time
+import warnings
 import weakref
 
 import pytest
@@ -17,7 +19,7 @@ from conftest import environment
 import vial
 from vial import jsrun
 from vial.jsrun import (
-    InspectorConfig, JavaScriptError, JsFunction, JsStream, Runtime, RuntimeConfig, RuntimeStats, RuntimeTerminated,
+    HeapSizeWarning, InspectorConfig, JavaScriptError, JsFunction, JsStream, Runtime, RuntimeConfig, RuntimeStats, RuntimeTerminated,
     SnapshotBuilder, undefined,
 )
 
@@ -61,6 +63,32 @@ def test_errors(runtime):
     assert runtime.eval("1") == 1
 
 
+async def test_frames_are_of_the_program_only(runtime):
+    """However an error comes out, it says where in the program it was, and nothing of what is around it."""
+    plain = runtime.eval("(function plain() { throw new TypeError('no') })")
+    waits = runtime.eval("(async function waits() { throw new TypeError('no') })")
+    later = runtime.eval("(async function later() { await new Promise(r => setTimeout(r, 1)); throw new TypeError('no') })")
+    runtime.bind_function("fails", lambda: 1 / 0)
+    runtime.add_static_module("lib", "export function f() { null.x }\nf()")
+
+    async def value(of):
+        return await of if inspect.isawaitable(of) else of
+
+    for name, use in (("plain", plain), ("plain", plain.call_async), ("waits", waits), ("waits", waits.call_async),
+                      ("later", later), ("later", later.call_async),
+                      ("user", lambda: runtime.eval("function user() { fails() }\nuser()")),
+                      ("f", lambda: runtime.eval_module("lib"))):
+        with pytest.raises(JavaScriptError) as caught:
+            await value(use())
+        error = caught.value
+        assert error.frames[0]["function_name"] == name and error.frames[0]["line_number"] == 1, (name, error.frames)
+        assert {one["file_name"] for one in error.frames} <= {"<eval>", "lib"}
+        assert set(error.frames[0]) == {"function_name", "file_name", "line_number", "column_number"}
+        assert "prefix.js" not in error.stack and "[eval]" not in error.stack and f"at {name} (" in error.stack
+    copied = pickle.loads(pickle.dumps(error))
+    assert (copied.name, copied.message, copied.stack, copied.frames) == (error.name, error.message, error.stack, error.frames)
+
+
 async def test_timeouts_are_both_kinds_of_error(runtime):
     for kind in (TimeoutError, RuntimeError):
         with pytest.raises(kind, match="timed out"):
@@ -87,6 +115,19 @@ def test_the_heap_has_a_limit():
     assert runtime.is_closed()
     with pytest.raises(RuntimeTerminated):
         runtime.eval("1")
+
+
+def test_a_heap_that_is_too_small_is_said():
+    """Programs of jsrun's users ask for 10 MB: they run, with the least that there is, and are told."""
+    with pytest.warns(HeapSizeWarning, match=r"10485760.*16777216") as said:
+        runtime = Runtime(RuntimeConfig(max_heap_size=10 * 1024 * 1024))
+    assert said[0].filename == __file__
+    assert runtime.eval("6 * 7") == 42
+    with pytest.raises(RuntimeTerminated, match="16777216"):
+        runtime.eval("const kept = []; for (;;) kept.push(new Uint8Array(1e5).fill(1))")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Runtime(RuntimeConfig(max_heap_size=16 * 1024 * 1024)).close()
 
 
 async def test_terminate():
@@ -384,6 +425,49 @@ async def test_stats(runtime):
     assert (after.active_timers, after.active_intervals, after.open_resources) == (1, 1, 2)
     assert after.heap_used_bytes > before.heap_used_bytes + 4_000_000
     assert after.last_execution_kind == "call_function_sync"
+    assert after.external_memory_bytes == 0 and after.heap_total_bytes >= after.heap_used_bytes
+    assert after.physical_total_bytes >= after.heap_used_bytes
+
+
+async def test_every_field_of_stats(runtime):
+    counts = runtime.get_stats
+    runtime.add_static_module("a", "export const x = 1")
+    runtime.eval("for (const end = Date.now() + 30; Date.now() < end;);")
+    assert counts().total_execution_time_ms >= 25 and counts().last_execution_time_ms >= 25
+    runtime.eval_module("a")
+    await runtime.eval_module_async("a")
+    await runtime.eval("() => 1").call_async()
+    found = counts()
+    assert (found.eval_module_sync_count, found.eval_module_async_count, found.call_function_async_count) == (1, 1, 1)
+    assert found.last_execution_kind == "call_function_async" and found.last_execution_time_ms < 25
+
+    asked, answer = asyncio.Event(), asyncio.Event()
+
+    async def slow():
+        asked.set()
+        await answer.wait()
+
+    runtime.bind_function("slow", slow)
+    task = asyncio.ensure_future(runtime.eval_async("slow()"))
+    await asyncio.wait_for(asked.wait(), 5)
+    assert counts().active_async_ops == 1
+    answer.set()
+    await task
+    assert counts().active_async_ops == 0
+
+    async def pieces():
+        yield "four"
+        yield b"56"
+
+    stream = runtime.eval("new ReadableStream({ start(c) { c.enqueue('abc'); c.enqueue(new Uint8Array(5)); c.close() } })")
+    runtime.eval("s => { globalThis.s = s }")(runtime.stream_from_async_iterable(pieces()))
+    during = counts()
+    assert (during.active_js_streams, during.active_py_streams, during.open_resources) == (1, 1, 2)
+    assert [piece async for piece in stream] == ["abc", bytes(5)]
+    await runtime.eval_async("(async () => { for await (const p of s); })()")
+    after = counts()
+    assert (after.active_js_streams, after.active_py_streams, after.total_js_streams, after.total_py_streams) == (0, 0, 1, 1)
+    assert (after.bytes_streamed_js_to_py, after.bytes_streamed_py_to_js) == (8, 6)
 
 
 def test_the_default_runtime():

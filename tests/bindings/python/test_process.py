@@ -25,21 +25,53 @@ def read_json_line(process):
 # ---- Ctrl-C ----
 
 WAYS = {
-    "run": "vial.run('for (;;);', timeout=60)",
-    "session": "vial.Session().eval('for (;;);', timeout=60)",
-    "waiting": "vial.run('await new Promise(r => setTimeout(r, 60000))', timeout=60)",
-    "tool": "vial.run('await f()', timeout=60, tools=[vial.tool(lambda: time.sleep(60), name='f')])",
-    "inline": "vial.run('await f()', timeout=60, tools=[vial.tool(lambda: time.sleep(60), name='f', inline=True)])",
-    "arun": "asyncio.run(vial.arun('for (;;);', timeout=60))",
+    "run": "vial.run('for (;;);', **LONG)",
+    "session": "vial.Session().eval('for (;;);', **LONG)",
+    "waiting": "vial.run('await new Promise(r => setTimeout(r, 60000))', **LONG)",
+    "tool": "vial.run('await f()', **LONG, tools=[vial.tool(lambda: time.sleep(60), name='f')])",
+    "inline": "vial.run('await f()', **LONG, tools=[vial.tool(lambda: time.sleep(60), name='f', inline=True)])",
+    "arun": "asyncio.run(vial.arun('for (;;);', **LONG))",
     "runtime": "Runtime().eval('for (;;);')",
+    "call": "Runtime().eval('() => { for (;;); }')()",
+    "aeval": "asyncio.run(vial.Session().aeval('for (;;);', **LONG))",
+    "eval_async": "asyncio.run(Runtime().eval_async('for (;;);', timeout=60))",
+    "many": "asyncio.run(gather())",
+    "events": "asyncio.run(follow())",
+    "iterating": "list(vial.start('for (;;);', **LONG))",
+    "pool": "in_pool()",
+    "joining": "in_thread()",
 }
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_ctrl_c_cancels(way):
     process = start_script(f"""
-import asyncio, json, sys, time, vial
+import asyncio, json, sys, threading, time, vial
+LONG = dict(limits=dict(wall_ms_max=60000, cpu_ms_max=60000))
+from concurrent.futures import ThreadPoolExecutor
 from vial.jsrun import Runtime
+
+async def gather():
+    await asyncio.gather(*(vial.arun('for (;;);', **LONG) for _ in range(3)))
+
+async def follow():
+    async for event in vial.start('for (;;);', **LONG).events():
+        pass
+
+def in_pool():
+    with ThreadPoolExecutor(2) as pool:  # which waits for its threads, whatever happens
+        one = pool.submit(vial.run, 'for (;;);', **LONG)
+        pool.submit(Runtime().eval, 'for (;;);')
+        one.result()
+
+def in_thread():
+    thread = threading.Thread(target=vial.run, args=('for (;;);',), kwargs=LONG)
+    thread.start()
+    try:
+        thread.join()
+    finally:
+        thread.join()
+
 vial.run("1"); Runtime().eval("1")
 print(json.dumps(descendants()))
 try:
@@ -56,6 +88,46 @@ print(vial.run("1+1").value)
     assert out.split() == ["interrupted", "2"], err
     assert time.monotonic() - began < 10
     assert process.returncode == 0 and not wait_until_gone(pids)
+
+
+def test_imported_in_another_thread():
+    process = start_script("""
+import threading
+thread = threading.Thread(target=lambda: __import__("vial").run("1"))
+thread.start()
+thread.join()
+import vial
+print("[]")
+try:
+    vial.run("for (;;);", limits=dict(wall_ms_max=60000, cpu_ms_max=60000))
+except KeyboardInterrupt:
+    print("interrupted", vial.run("2").value)
+""")
+    read_json_line(process)
+    time.sleep(0.4)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert out.split() == ["interrupted", "2"], err
+
+
+def test_a_server_with_a_handler_of_its_own_lets_threads_end():
+    process = start_script("""
+import signal, threading, time, vial
+stop = threading.Event()
+signal.signal(signal.SIGINT, lambda *unused: stop.set())
+vial.run("1")
+thread = threading.Thread(target=lambda: print(vial.run("for (const e = Date.now() + 1500; Date.now() < e;); 5").value))
+thread.start()
+print("[]")
+stop.wait()
+print("stopping")
+thread.join()
+""")
+    read_json_line(process)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert out.split() == ["stopping", "5"], err
 
 
 def test_a_handler_of_ones_own_is_called_and_stays():

@@ -61,6 +61,26 @@ def test_files_stay_in_the_work_directory():
     assert not pathlib.Path(where).exists()
 
 
+def test_a_config_that_is_changed_later_is_enforced():
+    config = SandboxConfig(allowed_imports=["math"])
+    sandbox = CodeSandbox(config)
+    assert sandbox.execute("import math").exit_code == 0
+    config.allowed_imports.append("json")
+    config.timeout_seconds = 0.3
+    assert sandbox.execute("import json; print(1)").stdout == "1\n" and sandbox.execute("while True: pass").timed_out
+    config.max_memory_mb = 0
+    with pytest.raises(ValueError, match="max_memory_mb"):
+        sandbox.execute("1")
+
+
+def test_a_pool_has_one_template():
+    pool = SandboxPool(50)
+    pool.initialize(SandboxConfig(timeout_seconds=7))
+    assert len({id(one._environment) for one in pool.sandboxes}) == 1
+    assert pool.acquire().execute("print(2)").stdout == "2\n"
+    pool.close()
+
+
 def test_pool():
     pool = SandboxPool(pool_size=2)
     pool.initialize(SandboxConfig())

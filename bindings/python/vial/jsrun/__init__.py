@@ -8,8 +8,8 @@ from typing import Any, Callable, Mapping, Optional
 
 from .._values import JsUndefined, undefined
 from ._config import (
-    InspectorConfig, InspectorEndpoints, JavaScriptError, RuntimeConfig, RuntimeStats, RuntimeTerminated,
-    RuntimeTimeout,
+    HeapSizeWarning, InspectorConfig, InspectorEndpoints, JavaScriptError, RuntimeConfig, RuntimeStats,
+    RuntimeTerminated, RuntimeTimeout,
 )
 from ._runtime import Runtime, SnapshotBuilder
 from ._values import JsFunction, JsStream, PyStreamSource
@@ -89,7 +89,7 @@ def bind_object(name: str, obj: Mapping[str, Any]) -> None:
 
 
 __all__ = [
-    "InspectorConfig", "InspectorEndpoints", "JavaScriptError", "JsFunction", "JsStream", "JsUndefined",
+    "HeapSizeWarning", "InspectorConfig", "InspectorEndpoints", "JavaScriptError", "JsFunction", "JsStream", "JsUndefined",
     "PyStreamSource", "Runtime", "RuntimeConfig", "RuntimeStats", "RuntimeTerminated", "RuntimeTimeout",
     "SnapshotBuilder", "bind_function", "bind_object", "close_default_runtime", "eval", "eval_async",
     "get_default_runtime", "undefined",

@@ -53,6 +53,10 @@ class RuntimeTimeout(TimeoutError, RuntimeError):
     """JavaScript took longer than it may."""
 
 
+class HeapSizeWarning(RuntimeWarning):
+    """A limit of the heap that was asked for is below what a runtime can have; it has the least that it can."""
+
+
 class InspectorConfig:
     """A debugger's address. Cells have no network, so a runtime refuses it."""
 

@@ -6,14 +6,17 @@ called with. docs/python-binding.md says what is the same as in jsrun and what i
 
 import asyncio
 import contextvars
+import functools
 import hashlib
 import inspect
 import json
 import os
 import pkgutil
+import re
 import sys
 import threading
 import time
+import warnings
 import weakref
 from collections import OrderedDict
 from typing import Any, AsyncIterable, Callable, Dict, List, Mapping, Optional, Set, Tuple
@@ -24,8 +27,8 @@ from .._errors import ClosedError
 from .._tools import INLINE, MODULES, SYNC, ASYNC, VALUES, answer_with
 from .._values import GuestError, undefined
 from ._config import (
-    JavaScriptError, RuntimeConfig, RuntimeStats, RuntimeTerminated, RuntimeTimeout, pack_snapshot, seconds_of,
-    unpack_snapshot,
+    HeapSizeWarning, JavaScriptError, RuntimeConfig, RuntimeStats, RuntimeTerminated, RuntimeTimeout, pack_snapshot,
+    seconds_of, unpack_snapshot,
 )
 from ._values import STREAM_JS, JsFunction, JsStream, PyStreamSource, StreamFlag
 
@@ -61,6 +64,12 @@ def environment_document(console: bool, scripts: List[Tuple[str, str]], digest: 
         "prefix": ";\n".join(prefix),
         "tools": [{"name": name, "mode": "async" if name == "__vial_async" else "sync", **_TOOL} for name in _HIDDEN],
     }
+
+
+@functools.lru_cache(maxsize=None)
+def _glue_lines() -> int:
+    """So many lines at the beginning of the prefix are glue.js, which is in nobody's program."""
+    return _source("glue.js").count("\n")
 
 
 class _Home:
@@ -227,6 +236,9 @@ class Runtime:
         elif not isinstance(config, RuntimeConfig):
             raise TypeError(f"a Runtime takes a RuntimeConfig, not {type(config).__name__}")
         _check(config)
+        if config.max_heap_size is not None and config.max_heap_size < _HEAP_MIN:
+            warnings.warn(f"max_heap_size is {config.max_heap_size} bytes; a runtime here is a process with all its "
+                          f"memory, and its limit is the least there is, {_HEAP_MIN} bytes", HeapSizeWarning, stacklevel=2)
         self._console = bool(config.enable_console)
         self._depth_max = config._depth
         self._bytes_max = config._bytes
@@ -759,18 +771,34 @@ def _opened(box: Dict[str, Any]) -> Any:
     if box["state"] != "failed":
         return value
     if isinstance(value, GuestError):
-        raise JavaScriptError(value.message, name=value.name, stack=value.stack)
+        raise _error_of({"name": value.name, "message": value.message, "stack": value.stack})
     raise JavaScriptError(str(value))
 
 
+# A line of a stack: function, file, line and column.
+_FRAME = re.compile(r"^\s+at (?:(.*) \()?(.*?):(\d+)(?::(\d+))?\)?$")
+
+
+def _frame_of(line: str) -> Optional[Dict[str, Any]]:
+    found = _FRAME.match(line)
+    return found and {"function": found[1], "file": found[2], "line": int(found[3]),
+                      "column": int(found[4]) if found[4] else None}
+
+
+def _is_glue(frame: Optional[Dict[str, Any]]) -> bool:
+    return frame is not None and frame.get("file") == "prefix.js" and (frame.get("line") or 0) <= _glue_lines()
+
+
 def _error_of(error: Dict[str, Any]) -> JavaScriptError:
+    stack = error.get("stack") or ""
+    lines = [(line, _frame_of(line)) for line in stack.split("\n")]
+    given = error.get("frames") or [frame for _, frame in lines if frame is not None]
     frames = [{"function_name": one.get("function") or None, "file_name": (one.get("file") or "").replace(_FILE, "<eval>"),
-               "line_number": one.get("line"), "column_number": one.get("column")}
-              for one in error.get("frames") or []]
-    stack = error.get("stack")
+               "line_number": one.get("line"), "column_number": one.get("column")} for one in given if not _is_glue(one)]
+    shown = "\n".join(line for line, frame in lines if not _is_glue(frame)).replace(_FILE, "<eval>")
     name = error.get("name")
     return JavaScriptError(error.get("message") or "", name=None if name == "Thrown value" else name,
-                           stack=stack.replace(_FILE, "<eval>") if stack else stack, frames=frames)
+                           stack=shown or None, frames=frames)
 
 
 def _check(config: RuntimeConfig) -> None:
