@@ -317,6 +317,9 @@ def _body(options: Dict[str, Any], code: str) -> Tuple[Dict[str, Any], List[Tool
         body["files"] = {name: _file_document(data) for name, data in files.items()}
     environment = o.pop("environment", None)
     if environment is not None:
+        if not isinstance(environment, (str, RemoteEnvironment)):
+            raise TypeError("environment must be a vial.Environment of this server, or the name of one, not "
+                            f"{type(environment).__name__}")
         body["environment"] = environment if isinstance(environment, str) else environment.reference
     if tools:
         body["tools"] = tool_documents(tools)
@@ -327,12 +330,23 @@ def _body(options: Dict[str, Any], code: str) -> Tuple[Dict[str, Any], List[Tool
         value = o.pop(name, None)
         if value is not None and value is not False:
             body[name] = value
-    o.pop("text", None)
+    if o.pop("text", False):
+        raise TypeError("text is for engines here: a server tells values, not how a REPL shows them")
     for name in ("on_output", "on_stdout", "on_stderr", "approve"):
         o.pop(name, None)
     if o:
         raise TypeError(f"run has no option {next(iter(o))!r}")
     return body, tools
+
+
+def _environment_tools(environment: Any, vial: Any) -> List[Tool]:
+    """Who does the tools of an environment; its declarations are at the server."""
+    if environment is None or isinstance(environment, str):
+        return []
+    if environment._vial is not vial:
+        raise ValueError("the environment is one of another engine")
+    environment._check()
+    return list(environment._tools)
 
 
 def _output_of(options: Mapping[str, Any]) -> Optional[Callable[[str, str], None]]:
@@ -354,7 +368,11 @@ class RemoteVial(Vial):
     """Vial at a server. It is made by ``Vial(address, key=...)``."""
 
     def __init__(self, address: str = "", *, key: Optional[str] = None, timeout: float = 30.0,
-                 context: Optional[ssl.SSLContext] = None) -> None:
+                 cafile: Optional[str] = None, context: Optional[ssl.SSLContext] = None) -> None:
+        if cafile is not None and context is not None:
+            raise TypeError("cafile is for a context that is made here; give one of them")
+        if cafile is not None:
+            context = ssl.create_default_context(cafile=cafile)
         self._server = _Server(address, key, timeout, context)
         self._lock = threading.Lock()
         self._pool: Optional[ThreadPoolExecutor] = None
@@ -378,8 +396,8 @@ class RemoteVial(Vial):
         if self._closed:
             raise ClosedError("the engine is closed")
         body, tools = _body(options, code)
-        run = _RemoteRun(self, path, body, tools + (more or []), context, _output_of(options), options.get("approve"))
-        return run
+        known = tools + (more or []) + _environment_tools(options.get("environment"), self)
+        return _RemoteRun(self, path, body, known, context, _output_of(options), options.get("approve"))
 
     def run(self, code: str, **options: Any) -> Result:
         context = CallContext()
@@ -432,12 +450,20 @@ class RemoteVial(Vial):
 
 async def _in_thread(begin: Callable[[], _RemoteRun]) -> Result:
     holder: List[_RemoteRun] = []
+    left = threading.Event()
 
     def work() -> Result:
         holder.append(begin())
+        if left.is_set():  # while it was asked for
+            holder[0].cancel()
         return Result(holder[0].wait())
 
-    return await _aio.in_thread(work, lambda: holder[0].cancel() if holder else None)
+    def cancel() -> None:
+        left.set()
+        if holder:
+            holder[0].cancel()
+
+    return await _aio.in_thread(work, cancel)
 
 
 class RemoteSession(Session):
@@ -456,9 +482,10 @@ class RemoteSession(Session):
         for key, value in (("idle_s", idle), ("life_s", life)):
             if value is not None:
                 body[key] = max(1, math.ceil(milliseconds(value, key) / 1000))
-        self._remote_tools = made + (environment._tools if isinstance(environment, RemoteEnvironment) else [])
+        self._remote_tools = made + _environment_tools(environment, vial)
         self.id: str = vial._server.ask("POST", "/v1/sessions", body)["id"]
         self._open = True
+        self._now: Optional[_RemoteRun] = None
 
     def _where(self) -> str:
         if not self._open:
@@ -466,12 +493,14 @@ class RemoteSession(Session):
         return f"/v1/sessions/{self.id}"
 
     def _begin(self, code: str, options: Dict[str, Any], loop: Any) -> _RemoteRun:
-        for name in ("tools", "files", "modules", "env", "globals", "environment"):
+        for name in ("tools", "files", "modules", "env", "globals", "environment", "lang"):
             if options.get(name) is not None:
                 raise TypeError(f"{name} belongs to the session, not to one of its programs")
         context = CallContext()
         context.loop = loop
-        return self._remote._begin(code, options, context, self._where() + "/eval", self._remote_tools)
+        made = self._remote._begin(code, options, context, self._where() + "/eval", self._remote_tools)
+        self._now = made
+        return made
 
     def eval(self, code: str, **options: Any) -> Result:
         return Result(self._begin(code, options, None).wait())
@@ -481,16 +510,20 @@ class RemoteSession(Session):
         return await _in_thread(lambda: self._begin(code, options, loop))
 
     def branch(self, count: Optional[int] = None) -> Any:
+        if count is not None and (isinstance(count, bool) or not isinstance(count, int)):
+            raise TypeError(f"count must be a whole number, not {type(count).__name__}")
         said = self._remote._server.ask("POST", self._where() + "/branch", {"count": 1 if count is None else count})
         made = []
         for one in said["items"]:
             branch = RemoteSession.__new__(RemoteSession)
-            branch._remote, branch._remote_tools, branch.id, branch._open = self._remote, self._remote_tools, one["id"], True
+            branch._remote, branch._remote_tools, branch.id = self._remote, self._remote_tools, one["id"]
+            branch._open, branch._now = True, None
             made.append(branch)
         return made[0] if count is None else made
 
     def cancel(self) -> None:
-        self._remote._server.ask("POST", self._where() + "/cancel")
+        if self._now is not None:
+            self._now.cancel()  # one that has ended does not mind
 
     def complete(self, text: str) -> List[str]:
         return self._remote._server.ask("POST", self._where() + "/complete", {"text": text})["names"]
@@ -533,19 +566,11 @@ class RemoteEnvironment(Environment):
         if self._closed:
             raise ClosedError("the environment is closed")
 
-    def _given(self, options: Dict[str, Any]) -> Dict[str, Any]:
-        self._check()
-        return {**options, "environment": self.reference}
-
     def run(self, code: str, **options: Any) -> Result:
-        made = self._given(options)
-        return Result(self._vial._begin(code, made, CallContext(), more=self._tools).wait())
+        return self._vial.run(code, environment=self, **options)
 
     async def arun(self, code: str, **options: Any) -> Result:
-        context = CallContext()
-        context.loop = asyncio.get_running_loop()
-        made = self._given(options)
-        return await _in_thread(lambda: self._vial._begin(code, made, context, more=self._tools))
+        return await self._vial.arun(code, environment=self, **options)
 
     def session(self, **options: Any) -> RemoteSession:
         self._check()

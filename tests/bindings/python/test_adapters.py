@@ -1,8 +1,11 @@
 """The adapters, against stand-ins of what the frameworks ask of a tool or an executor."""
 
+import abc
 import asyncio
 import inspect
+import json
 import sys
+import time
 import types
 from dataclasses import dataclass
 
@@ -144,6 +147,44 @@ def test_smolagents_own_class_is_used(monkeypatch):
         executor("import os")
 
 
+def test_smolagents_inputs_of_all_kinds(monkeypatch):
+    """Types may be lists, and smolagents' own; an object may be the only argument; managed agents are tools, too."""
+    class PythonExecutor(abc.ABC):
+        @abc.abstractmethod
+        def send_tools(self, tools): ...
+
+    stand_in(monkeypatch, "smolagents.local_python_executor", PythonExecutor=PythonExecutor,
+             CodeOutput=smolagents.CodeOutput)
+
+    class Tool:
+        description = "takes things"
+
+        def __init__(self, inputs, function):
+            self.inputs, self._function = inputs, function
+
+        def __call__(self, *args, sanitize_inputs_outputs=False, **named):
+            return self._function(*args, **named)
+
+    executor = smolagents.VialPythonExecutor(timeout=20)
+    assert isinstance(executor, PythonExecutor)
+    executor.send_tools({
+        "either": Tool({"x": {"type": ["string", "integer"]}}, lambda x: f"{x!r}"),
+        "whatever": Tool({"x": {"type": "any"}, "y": {"type": "image", "nullable": True}}, lambda x, y=None: [x, y]),
+        "whole": Tool({"data": {"type": "object", "description": "all"}}, lambda data: sorted(data)),
+        "none": Tool({}, lambda: "nothing"),
+        "manager": Tool({"task": {"type": "string"}, "additional_args": {"type": "object", "nullable": True}},
+                        lambda task, additional_args=None: f"{task}: {additional_args}"),
+    })
+    assert executor("[either(1), either('a')]").output == ["1", "'a'"]
+    assert executor("[whatever(None), whatever(x=[1], y=2)]").output == [[None, None], [[1], 2]]
+    assert executor("whole(data={'b': 1, 'a': 2})").output == ["a", "b"]
+    assert executor("none()").output == "nothing"
+    assert executor("manager('go', additional_args={'k': 1})").output == "go: {'k': 1}"
+    with pytest.raises(RuntimeError, match="either"):
+        executor("either([1])")
+    executor.cleanup()
+
+
 def test_e2b():
     printed = []
     with e2b.Sandbox.create() as sandbox:
@@ -155,10 +196,61 @@ def test_e2b():
         assert failed.error.name == "ZeroDivisionError" and "line 1" in failed.error.traceback and failed.text is None
         assert failed.execution_count == 3
         assert sandbox.run_code("[1, 2].length", language="javascript").text == "2"
-        assert sandbox.run_code("while True: pass", timeout=0.3).error.name == "WallLimit"
+        assert sandbox.run_code("while True: pass", timeout=0.3).error.name in ("WallLimit", "CpuLimit")
         assert sandbox.run_code("x").text == "20"
+        assert json.loads(failed.to_json())["error"] and json.loads(done.to_json())["results"][-1]["text"] == "20"
+        assert done.results[0]["png"] == "iVBORw==" and "png" in str(done.results[0])
     with pytest.raises(RuntimeError, match="killed"):
         sandbox.run_code("1")
+
+
+def test_e2b_arguments_in_their_order():
+    """run_code(code, language, context, on_stdout, on_stderr, on_result, on_error, envs, timeout, request_timeout)."""
+    seen = []
+    sandbox = e2b.Sandbox(envs={"TOKEN": "t"})
+    done = sandbox.run_code("import os, sys\nprint('o')\nprint('e', file=sys.stderr)\nos.environ['TOKEN']", None, None,
+                            lambda m: seen.append((m.line, m.error, m.timestamp > 10**18)),
+                            lambda m: seen.append((str(m), m.error, m.timestamp > 10**18)), seen.append, seen.append)
+    assert seen[:2] == [("o\n", False, True), ("e\n", True, True)] and seen[2] is done.results[0] and done.text == "'t'"
+    sandbox.run_code("1 / 0", on_error=seen.append)
+    assert seen[3].name == "ZeroDivisionError"
+    first, second = sandbox.create_code_context(), sandbox.create_code_context(language="javascript")
+    assert sandbox.run_code("x = 5; x", context=first).text == "5" and sandbox.run_code("typeof x", context=second).text
+    assert sandbox.run_code("x").error.name == "NameError"
+    sandbox.restart_code_context(first)
+    assert sandbox.run_code("x", context=first).error.name == "NameError"
+    sandbox.remove_code_context(first.id)
+    assert sandbox.list_code_contexts() == [second]
+    for wrong in (dict(context=first), dict(context=second, language="python"), dict(language="cobol"), dict(envs={"A": "b"})):
+        with pytest.raises(ValueError):
+            sandbox.run_code("1", **wrong)
+    assert sandbox.run_code("1", timeout=0).text == "1"
+    sandbox.set_timeout(0.2)
+    began = time.monotonic()
+    assert sandbox.run_code("while True: pass").error is not None and time.monotonic() - began < 5
+    with pytest.raises(RuntimeError, match="timeout"):
+        sandbox.run_code("1")
+    assert not sandbox.is_running()
+
+
+async def test_e2b_for_tasks():
+    seen = []
+
+    async def take(piece):
+        await asyncio.sleep(0)
+        seen.append(piece)
+
+    async with await e2b.AsyncSandbox.create() as sandbox:
+        done = await sandbox.run_code("print('a')\n6 * 7", on_stdout=take, on_result=take)
+        assert done.text == "42" and seen == ["a\n", done.results[0]]
+        task = asyncio.ensure_future(sandbox.run_code("while True: pass"))
+        await asyncio.sleep(0.3)
+        task.cancel()
+        began = time.monotonic()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert time.monotonic() - began < 5 and await sandbox.is_running()
+        assert (await sandbox.run_code("1")).text == "1"
 
 
 def test_e2b_beside_a_loop():

@@ -3,6 +3,7 @@
 Code of the agent is evaluated in a Python session behind the wall; its tools are called on this side.
 """
 
+import sys
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from .._engine import Vial
@@ -28,6 +29,14 @@ class CodeOutput(NamedTuple):
     is_final_answer: bool
 
 
+def _register() -> None:
+    """Lets isinstance(executor, PythonExecutor) be true where smolagents is there."""
+    module = sys.modules.get("smolagents.local_python_executor")
+    theirs = getattr(module, "PythonExecutor", None)
+    if theirs is not None and hasattr(theirs, "register"):
+        theirs.register(VialPythonExecutor)
+
+
 def _output(output: Any, logs: str, is_final_answer: bool) -> Any:
     try:
         from smolagents.local_python_executor import CodeOutput as Theirs
@@ -36,15 +45,25 @@ def _output(output: Any, logs: str, is_final_answer: bool) -> Any:
     return Theirs(output=output, logs=logs, is_final_answer=is_final_answer)
 
 
+_TYPES = frozenset(("string", "integer", "number", "boolean", "array", "object", "null"))
+
+
+def _schema_of(about: Dict[str, Any]) -> Dict[str, Any]:
+    """A JSON Schema for an input; its type is a name or several, of which "any", "image" and "audio" are smolagents'."""
+    kind = about.get("type")
+    names = list(kind) if isinstance(kind, (list, tuple)) else [kind]
+    if about.get("nullable") or not names or not all(isinstance(one, str) and one in _TYPES for one in names):
+        return {}
+    return {"type": names[0] if len(names) == 1 else names}
+
+
 def _tool_of(name: str, one: Any) -> Tool:
     inputs = getattr(one, "inputs", None)
     schema = None
     if isinstance(inputs, dict):
-        types = {"string", "integer", "number", "boolean", "array", "object", "null"}
         schema = {
             "type": "object", "additionalProperties": False,
-            "properties": {key: {"type": about["type"]} if about.get("type") in types and not about.get("nullable")
-                           else {} for key, about in inputs.items()},
+            "properties": {key: _schema_of(about) for key, about in inputs.items()},
             "required": [key for key, about in inputs.items() if not about.get("nullable")],
         }
     return Tool(_Call(one), name=name, description=getattr(one, "description", None) or "",
@@ -70,6 +89,7 @@ class VialPythonExecutor:
     def __init__(self, *, vial: Optional[Vial] = None, timeout: Optional[float] = 30,
                  limits: Optional[Dict[str, int]] = None, allowed_imports: Optional[List[str]] = None,
                  packages: Optional[List[str]] = None) -> None:
+        _register()
         self._options: Dict[str, Any] = {"vial": vial} if vial is not None else {}
         self._timeout, self._limits = timeout, limits
         self._allowed, self._packages = allowed_imports, packages
