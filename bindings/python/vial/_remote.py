@@ -469,11 +469,12 @@ async def _in_thread(begin: Callable[[], _RemoteRun]) -> Result:
 class RemoteSession(Session):
     """Session at a server."""
 
-    def __init__(self, *, vial: RemoteVial, lang: Optional[str] = None, environment: Any = None, tools: Any = None,
+    def __init__(self, *, vial: Optional[RemoteVial] = None, lang: Optional[str] = None, environment: Any = None, tools: Any = None,
                  limits: Optional[Mapping[str, int]] = None, timeout: Any = None,
                  files: Optional[Mapping[str, Union[bytes, str]]] = None, modules: Optional[Mapping[str, str]] = None,
                  env: Optional[Mapping[str, str]] = None, globals: Optional[Mapping[str, Any]] = None,
                  permissions: Any = None, name: Optional[str] = None, idle: Any = None, life: Any = None) -> None:
+        vial = vial or environment._vial
         self._remote = vial
         body, made = _body({"lang": lang, "environment": environment, "tools": tools, "limits": limits,
                             "timeout": timeout, "files": files, "modules": modules, "env": env, "globals": globals,

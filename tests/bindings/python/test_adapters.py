@@ -148,7 +148,8 @@ def test_smolagents_own_class_is_used(monkeypatch):
 
 
 def test_smolagents_inputs_of_all_kinds(monkeypatch):
-    """Types may be lists, and smolagents' own; an object may be the only argument; managed agents are tools, too."""
+    """Arguments come to a tool as the program gave them; what a single dict means, the tool decides. Managed agents are
+    tools, too."""
     class PythonExecutor(abc.ABC):
         @abc.abstractmethod
         def send_tools(self, tools): ...
@@ -163,6 +164,8 @@ def test_smolagents_inputs_of_all_kinds(monkeypatch):
             self.inputs, self._function = inputs, function
 
         def __call__(self, *args, sanitize_inputs_outputs=False, **named):
+            if len(args) == 1 and not named and isinstance(args[0], dict) and all(key in self.inputs for key in args[0]):
+                args, named = (), args[0]
             return self._function(*args, **named)
 
     executor = smolagents.VialPythonExecutor(timeout=20)
@@ -174,14 +177,22 @@ def test_smolagents_inputs_of_all_kinds(monkeypatch):
         "none": Tool({}, lambda: "nothing"),
         "manager": Tool({"task": {"type": "string"}, "additional_args": {"type": "object", "nullable": True}},
                         lambda task, additional_args=None: f"{task}: {additional_args}"),
+        "final_answer": Tool({"answer": {"type": "any"}}, lambda answer: answer),
     })
     assert executor("[either(1), either('a')]").output == ["1", "'a'"]
     assert executor("[whatever(None), whatever(x=[1], y=2)]").output == [[None, None], [[1], 2]]
-    assert executor("whole(data={'b': 1, 'a': 2})").output == ["a", "b"]
+    for call in ("whole(data={'b': 1, 'a': 2})", "whole({'b': 1, 'a': 2})", "whole({'data': {'b': 1, 'a': 2}})"):
+        assert executor(call).output == ["a", "b"]
     assert executor("none()").output == "nothing"
     assert executor("manager('go', additional_args={'k': 1})").output == "go: {'k': 1}"
-    with pytest.raises(RuntimeError, match="either"):
-        executor("either([1])")
+    for call, answer in (("final_answer('x')", "x"), ("final_answer(answer=[1])", [1]), ("final_answer({'total': 6})", {"total": 6}),
+                         ("final_answer({'answer': 5})", 5), ("if True:\n    final_answer(None)\nprint('never')", None)):
+        assert executor(call) == (answer, "", True)
+    with pytest.raises(RuntimeError, match="unexpected keyword argument 'z'"):
+        executor("either(z=1)")
+    with pytest.raises(ValueError, match="name"):
+        executor.send_tools({"not a name": print})
+        executor("1")
     executor.cleanup()
 
 

@@ -3,38 +3,98 @@
 import asyncio
 import json
 import os
+import signal
+import ssl
 import subprocess
 import threading
 import time
 
 import pytest
-from conftest import BUILD
+from conftest import BUILD, environment
 
 import vial
 from vial import _remote
+from vial.adapters import e2b, pydantic_ai, smolagents
+from vial.sandbox import CodeSandbox, SandboxConfig
 
 PROGRAM = BUILD / "vial"
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    if subprocess.run([PROGRAM, "serve", "--help"], capture_output=True).returncode != 0:
-        pytest.skip("this build has no vial serve")
-    directory = tmp_path_factory.mktemp("serve")
+def start_server(directory, *options):
+    """A vial serve, and its port."""
     with open(directory / "log", "wb") as log:
-        process = subprocess.Popen([PROGRAM, "serve", "--data-dir", directory / "data", "--insecure-local", "--listen",
-                                    "127.0.0.1:0"], stderr=log, stdout=subprocess.DEVNULL)
+        process = subprocess.Popen([PROGRAM, "serve", "--data-dir", directory / "data", "--listen", "127.0.0.1:0", *options],
+                                   stderr=log, stdout=subprocess.DEVNULL)
     until = time.monotonic() + 20
-    address = None
-    while address is None:
+    while True:
         assert process.poll() is None and time.monotonic() < until, (directory / "log").read_text()
         lines = [json.loads(line) for line in (directory / "log").read_text().splitlines() if line.startswith("{")]
         if any(line.get("msg") == "ready" for line in lines):
             address = next(line["address"] for line in lines if line.get("msg") == "listening")
+            return process, int(address.rpartition(":")[2])
         time.sleep(0.02)
-    yield vial.Vial(f"http://127.0.0.1:{address.rpartition(':')[2]}")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    process, port = start_server(tmp_path_factory.mktemp("serve"), "--insecure-local")
+    yield vial.Vial(f"http://127.0.0.1:{port}")
     process.terminate()
     process.wait(20)
+
+
+@pytest.fixture(scope="module")
+def secure(tmp_path_factory):
+    """A server with TLS by a certificate that nobody knows, and keys."""
+    directory = tmp_path_factory.mktemp("secure")
+    certificate, key = directory / "certificate.pem", directory / "key.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                    "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key, "-out",
+                    certificate], check=True, capture_output=True)
+    keys = [subprocess.run([PROGRAM, "key", "create", "--scope", scope, "--data-dir", directory / "data"], check=True,
+                           capture_output=True, text=True).stdout.strip() for scope in ("run,session,env", "run")]
+    process, port = start_server(directory, "--tls-certificate", certificate, "--tls-key", key)
+    yield f"https://localhost:{port}", str(certificate), *keys
+    process.terminate()
+    process.wait(20)
+
+
+def test_over_tls(secure):
+    address, certificate, key, weak = secure
+
+    def add(a: int, b: int) -> int:
+        return a + b
+
+    server = vial.Vial(address, key=key, cafile=certificate)
+    assert server.run("await add(input, 2)", input=1, tools=[add]).value_or_raise() == 3
+    assert asyncio.run(server.arun("6 * 7")).value == 42
+    with server.session(tools=[add]) as session:
+        assert session.eval("await add(1, 2)").value == 3
+    context = ssl.create_default_context(cafile=certificate)
+    assert vial.Vial(address, key=key, context=context).run("1").value == 1
+    with pytest.raises(vial.VialError, match="(?i)certificate"):  # it is not known to the system
+        vial.Vial(address, key=key).run("1")
+    for wrong, words in (("vial_wrong", "not a valid key"), (None, "give a key")):
+        with pytest.raises(vial.VialError, match=words):
+            vial.Vial(address, key=wrong, cafile=certificate).run("1")
+        with pytest.raises(vial.VialError, match=words):
+            vial.Vial(address, key=wrong, cafile=certificate).session()
+        with pytest.raises(vial.VialError, match=words):
+            vial.Vial(address, key=wrong, cafile=certificate).environment(name="x")
+    limited = vial.Vial(address, key=weak, cafile=certificate)
+    assert limited.run("1").value == 1
+    with pytest.raises(vial.VialError, match="scope session"):
+        limited.session()
+    with pytest.raises(vial.VialError):
+        vial.Vial(address.replace("https", "http")).run("1")
+    for options in ({"cafile": certificate, "context": context}, {"no_such": 1}, {"pool_count": 1}):
+        with pytest.raises(TypeError):
+            vial.Vial(address, key=key, **options)
+    with pytest.raises(OSError):
+        vial.Vial(address, key=key, cafile="/nowhere.pem")
+    for bad in ("vial_\r\nX: y", "k\u00e9y", 5):
+        with pytest.raises(ValueError, match="key"):
+            vial.Vial(address, key=bad, cafile=certificate)
 
 
 def test_runs(server):
@@ -105,6 +165,92 @@ def test_sessions_and_environments(server):
         assert environment.start().ok and environment.run("await add(base, 1)").value == 6
         with environment.session() as inner:
             assert inner.eval("base").value == 5
+
+
+def test_tools_of_an_environment(server):
+    """However a program comes to run in it, they are called here."""
+    def add(a: int, b: int) -> int:
+        return a + b
+
+    environment = server.environment(name="with-tools", prefix="const base = 40", tools=[add])
+    for run in (environment.run, lambda code: server.run(code, environment=environment),
+                lambda code: asyncio.run(server.arun(code, environment=environment)),
+                lambda code: asyncio.run(environment.arun(code)),
+                lambda code: server.start(code, environment=environment).wait(),
+                lambda code: server.session(environment=environment).eval(code),
+                lambda code: vial.Session(environment=environment).eval(code)):
+        assert run("await add(base, 2)").value_or_raise() == 42
+    assert server.run("base", environment="with-tools").value == 40
+    assert asyncio.run(environment.astart()).ok
+    failing = server.environment(name="failing", prefix="throw new Error('early')")
+    assert "early" in failing.run("1").error.message
+    with pytest.raises(TypeError, match="environment"):
+        server.run("1", environment=vial.Environment(prefix="1"))
+    environment.close()
+    with pytest.raises(vial.ClosedError):
+        server.run("1", environment=environment)
+    with pytest.raises(ValueError, match="nonsense"):
+        server.environment({"nonsense": 1})
+
+
+def test_a_session_is_cancelled_and_lives_on(server):
+    with server.session() as session:
+        session.cancel()  # nothing is going on
+        threading.Timer(0.3, session.cancel).start()
+        began = time.monotonic()
+        long = {"wall_ms_max": 60000, "cpu_ms_max": 60000}
+        assert session.eval("globalThis.kept = 1; for (;;);", limits=long).status == "cancelled"
+        assert time.monotonic() - began < 20 and session.eval("kept").value == 1
+        assert len(session.branch(2)) == 2 and session.info["state"] == "idle" and "kept" in session.complete("kep")
+        session.cancel()  # it has ended
+        for bad in (dict(lang="python"), dict(tools=[print]), dict(text=True)):
+            with pytest.raises(TypeError):
+                session.eval("1", **bad)
+        with pytest.raises(TypeError, match="count"):
+            session.branch("2")
+
+    async def follow():
+        async with server.session(lang="python") as other:
+            branch = await other.abranch()
+            task = asyncio.ensure_future(branch.aeval("while True: pass", limits=long))
+            await asyncio.sleep(0.3)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            return (await branch.aeval("1 + 1")).value
+
+    assert asyncio.run(follow()) == 2
+
+
+def test_ctrl_c(server):
+    process = subprocess.Popen(["/usr/bin/python3", "-u", "-c", f"""
+import vial
+server = vial.Vial("http://127.0.0.1:{server._server.port}")
+server.run("1")
+print("ready")
+try:
+    server.run("for (;;);", name="endless", limits=dict(wall_ms_max=60000, cpu_ms_max=60000))
+except KeyboardInterrupt:
+    print("interrupted", server.run("2").value)
+"""], stdout=subprocess.PIPE, text=True, env=environment())
+    process.stdout.readline()
+    time.sleep(0.4)
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=20)[0] == "interrupted 2\n"
+    until = time.monotonic() + 10
+    while any(one["status"] in ("running", "queued") for one in server._server.ask("GET", "/v1/runs?limit=100")["items"]):
+        assert time.monotonic() < until, "the run goes on at the server"
+        time.sleep(0.05)
+
+
+def test_sandboxes_and_adapters_at_a_server(server):
+    sandbox = CodeSandbox(SandboxConfig(timeout_seconds=1), vial=server)
+    sandbox.execute("open('kept', 'w').write('x')")
+    assert sandbox.execute("print(open('kept').read())").stdout == "x\n"
+    assert "ImportError" in sandbox.execute("import os").stderr and sandbox.execute("while True: pass").timed_out
+    assert e2b.Sandbox(vial=server).run_code("{'a': [1]}").text == "{'a': [1]}"
+    assert smolagents.VialPythonExecutor(vial=server)("6 * 7").output == 42
+    assert asyncio.run(pydantic_ai.code_tool(vial=server)("6 * 7")) == "value: 42"
 
 
 def test_after_a_fork(server):

@@ -16,7 +16,7 @@ _NAMES = {"text/plain": "text", "text/html": "html", "text/markdown": "markdown"
 _BINARY = ("png", "jpeg", "pdf")
 _TIMEOUT = 300.0  # of one run_code, and of a sandbox, unless told otherwise
 _DAY = 86400.0
-_HOME = "/work"
+_HOME = "/home/vial"
 
 
 class OutputMessage(str):

@@ -3,6 +3,7 @@
 Code of the agent is evaluated in a Python session behind the wall; its tools are called on this side.
 """
 
+import keyword
 import sys
 from typing import Any, Dict, List, NamedTuple, Optional
 
@@ -13,11 +14,15 @@ from .._tools import Tool
 from ._code import describe
 
 _FINAL = "final_answer"
-_FINAL_HOST = "vial_final_answer"
-# The answer ends the program, as it does in smolagents' own executors.
-_FINAL_SOURCE = f"""
-def {_FINAL}(*args, **named):
-    __return({_FINAL_HOST}(*args, **named))
+# The guest's side of a tool: arguments cross as they were given, and smolagents' tool takes them apart. The final
+# answer ends the program, as it does in smolagents' own executors.
+_SOURCE = """
+def {name}(*args, **named):
+    return {host}([list(args), named])
+"""
+_FINAL_SOURCE = """
+def {name}(*args, **named):
+    __return({host}([list(args), named]))
 """
 
 
@@ -45,42 +50,10 @@ def _output(output: Any, logs: str, is_final_answer: bool) -> Any:
     return Theirs(output=output, logs=logs, is_final_answer=is_final_answer)
 
 
-_TYPES = frozenset(("string", "integer", "number", "boolean", "array", "object", "null"))
-
-
-def _schema_of(about: Dict[str, Any]) -> Dict[str, Any]:
-    """A JSON Schema for an input; its type is a name or several, of which "any", "image" and "audio" are smolagents'."""
-    kind = about.get("type")
-    names = list(kind) if isinstance(kind, (list, tuple)) else [kind]
-    if about.get("nullable") or not names or not all(isinstance(one, str) and one in _TYPES for one in names):
-        return {}
-    return {"type": names[0] if len(names) == 1 else names}
-
-
-def _tool_of(name: str, one: Any) -> Tool:
-    inputs = getattr(one, "inputs", None)
-    schema = None
-    if isinstance(inputs, dict):
-        schema = {
-            "type": "object", "additionalProperties": False,
-            "properties": {key: _schema_of(about) for key, about in inputs.items()},
-            "required": [key for key, about in inputs.items() if not about.get("nullable")],
-        }
-    return Tool(_Call(one), name=name, description=getattr(one, "description", None) or "",
-                input_schema=schema if schema is not None else True, mode="sync")
-
-
-class _Call:
-    """Calls a tool of smolagents by the names of its inputs."""
-
-    def __init__(self, one: Any) -> None:
-        self._one = one
-
-    def __call__(self, *args: Any, **named: Any) -> Any:
-        if len(args) == 1 and not named and isinstance(args[0], dict) and isinstance(
-                getattr(self._one, "inputs", None), dict):
-            return self._one(**args[0])
-        return self._one(*args, **named)
+def _host_name(name: str) -> str:
+    if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
+        raise ValueError(f"{name!r} cannot be the name of a tool in Python")
+    return f"smolagents_{name}"
 
 
 class VialPythonExecutor:
@@ -110,15 +83,18 @@ class VialPythonExecutor:
         if self._session is not None:
             self._set(variables)
 
-    def _final(self, *args: Any, **named: Any) -> Any:
-        self._is_final = True
-        return _Call(self._tools[_FINAL])(*args, **named)
+    def _tool_of(self, name: str, one: Any) -> Tool:
+        def call(given: Any) -> Any:
+            args, named = given
+            self._is_final = self._is_final or name == _FINAL
+            return one(*args, **named)
+
+        return Tool(call, name=_host_name(name), description=getattr(one, "description", None) or "", input_schema=True,
+                    mode="sync")
 
     def _begin(self) -> Session:
         if self._session is None:
-            made = [_tool_of(name, one) for name, one in self._tools.items() if name != _FINAL]
-            if _FINAL in self._tools:
-                made.append(Tool(self._final, name=_FINAL_HOST, input_schema=True, mode="sync"))
+            made = [self._tool_of(name, one) for name, one in self._tools.items()]
             options: Dict[str, Any] = {}
             if self._allowed is not None:
                 options["allowed_imports"] = self._allowed
@@ -126,8 +102,9 @@ class VialPythonExecutor:
                 options["packages"] = self._packages
             self._environment = Environment(lang="python", tools=made, **self._options, **options)
             self._session = self._environment.session(limits=self._limits, timeout=self._timeout)
-            if _FINAL in self._tools:
-                self._session.eval(_FINAL_SOURCE).value_or_raise()
+            for name in self._tools:
+                source = _FINAL_SOURCE if name == _FINAL else _SOURCE
+                self._session.eval(source.format(name=name, host=_host_name(name))).value_or_raise()
             self._set(self._variables)
         return self._session
 
