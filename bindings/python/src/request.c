@@ -48,7 +48,14 @@ static int keep_bytes(
     if (PyUnicode_Check(value)) {
         return keep_text(q, value, what, ret, ret_len);
     }
+    if (PyList_Check(value) || PyTuple_Check(value)) { /* of numbers: nobody means that */
+        PyErr_Format(PyExc_TypeError, "%s must be bytes or a str", what);
+        return -1;
+    }
     bytes = PyBytes_FromObject(value);
+    if (bytes == NULL && PyErr_ExceptionMatches(PyExc_TypeError)) {
+        PyErr_Format(PyExc_TypeError, "%s must be bytes or a str", what);
+    }
     if (keep(q, bytes) < 0 || PyBytes_AsStringAndSize(bytes, &data, &len) < 0) {
         return -1;
     }

@@ -63,6 +63,23 @@ def _limits(limits: Optional[Mapping[str, int]], timeout: Any) -> Optional[Dict[
     return {**(limits or {}), "wall_ms_max": milliseconds(timeout)}
 
 
+def env_list(env: Any) -> List[str]:
+    """The environment variables as NAME=value."""
+    if not isinstance(env, Mapping):
+        raise TypeError(f"env must be a dict of names and values, not {type(env).__name__}")
+    for name in env:
+        if not isinstance(name, str) or not name or "=" in name:
+            raise ValueError(f"{name!r} cannot be the name of an environment variable")
+    return [f"{name}={value}" for name, value in env.items()]
+
+
+def _words(value: Any, what: str) -> List[str]:
+    """A list of str; a single str would be a list of letters."""
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{what} must be a list of str, not one {type(value).__name__}")
+    return list(value)
+
+
 class Event(NamedTuple):
     """Something that a run did: type is "stdout", "stderr" (data: str), "call" (data: (name, args)) or "result"."""
 
@@ -148,8 +165,11 @@ def run_options(
     on_stderr: Optional[Callable[[str], Any]] = None,
     record_calls: bool = False,
     text: bool = False,
+    **unknown: Any,
 ) -> Dict[str, Any]:
     """The options of the extension module for those of ``run``."""
+    if unknown:
+        raise TypeError(f"run has no option {next(iter(unknown))!r}")
     o: Dict[str, Any] = {"context": context}
     if lang is not None:
         o["language"] = language_number(lang)
@@ -161,13 +181,16 @@ def run_options(
     if limits is not None or timeout is not None:
         o["limits"] = _limits(limits, timeout)
     if env is not None:
-        o["env"] = [f"{key}={value}" for key, value in env.items()]
+        o["env"] = env_list(env)
     if approve is not None or made:
         o["on_approve"] = _approver(approve, made, context)
     if on_output is not None or on_stdout is not None or on_stderr is not None:
         o["on_output"] = _output_to(on_stdout, on_stderr, on_output)
-    for key, value in (("files", files), ("outs", outs), ("args", args), ("cwd", cwd), ("stdin", stdin),
-                       ("modules", modules), ("name", name), ("environment", environment)):
+    for key, value in (("outs", outs), ("args", args)):
+        if value is not None:
+            o[key] = _words(value, key)
+    for key, value in (("files", files), ("cwd", cwd), ("stdin", stdin), ("modules", modules), ("name", name),
+                       ("environment", environment)):
         if value is not None:
             o[key] = dict(value) if isinstance(value, Mapping) else value
     for key, value in (("globals", globals), ("permissions", permissions), ("net", net)):

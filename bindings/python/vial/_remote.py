@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 
 from . import _aio, _vial
-from ._engine import Event, Run, Vial, _limits, language_number, milliseconds
+from ._engine import Event, Run, Vial, _limits, _words, env_list, language_number, milliseconds
 from ._errors import ClosedError, VialError
 from ._result import JsonResult, Result
 from ._session import Environment, Session, _file_document
@@ -325,6 +325,12 @@ def _body(options: Dict[str, Any], code: str) -> Tuple[Dict[str, Any], List[Tool
         body["tools"] = tool_documents(tools)
     if o.pop("main", False):
         body["entry"] = "main"
+    for name in ("outs", "args"):
+        if o.get(name) is not None:
+            o[name] = _words(o[name], name)
+    if o.get("env") is not None:
+        env_list(o["env"])  # what is wrong with it is the same here
+        o["env"] = {key: str(value) for key, value in o["env"].items()}
     for name in ("outs", "env", "args", "cwd", "stdin", "modules", "kind", "name", "globals", "permissions", "net", "scan",
                  "record_calls"):
         value = o.pop(name, None)
@@ -475,6 +481,8 @@ class RemoteSession(Session):
                  env: Optional[Mapping[str, str]] = None, globals: Optional[Mapping[str, Any]] = None,
                  permissions: Any = None, name: Optional[str] = None, idle: Any = None, life: Any = None) -> None:
         vial = vial or environment._vial
+        if not isinstance(vial, RemoteVial):
+            raise TypeError("the environment is at a server, and the engine is not")
         self._remote = vial
         body, made = _body({"lang": lang, "environment": environment, "tools": tools, "limits": limits,
                             "timeout": timeout, "files": files, "modules": modules, "env": env, "globals": globals,

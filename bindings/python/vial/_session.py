@@ -7,7 +7,7 @@ import weakref
 from typing import Any, Callable, Dict, List, Mapping, Optional, Union
 
 from . import _aio, _vial
-from ._engine import Vial, default_engine, language_number, milliseconds, run_options, _limits, _nothing
+from ._engine import Vial, default_engine, env_list, language_number, milliseconds, run_options, _limits, _nothing
 from ._errors import ClosedError
 from ._result import Result
 from ._tools import CallContext, as_tools, tool_documents, tool_rows
@@ -99,6 +99,7 @@ class Session:
     ) -> None:
         if environment is not None and not isinstance(environment, Environment):
             raise TypeError(f"environment must be a vial.Environment, not {type(environment).__name__}")
+        _check_vial(vial)
         owner = vial or (environment._vial if environment is not None else default_engine())
         self._vial = owner
         context = _SessionContext()
@@ -120,7 +121,7 @@ class Session:
         if limits is not None or timeout is not None:
             o["limits"] = _limits(limits, timeout)
         if env is not None:
-            o["env"] = [f"{key}={value}" for key, value in env.items()]
+            o["env"] = env_list(env)
         for key, value in (("globals", globals), ("permissions", permissions)):
             if value is not None:
                 o[key] = value if isinstance(value, str) else json.dumps(value)
@@ -237,6 +238,11 @@ def _is_remote(vial: Any) -> bool:
     return hasattr(vial, "_server")
 
 
+def _check_vial(vial: Any) -> None:
+    if vial is not None and not isinstance(vial, Vial):
+        raise TypeError(f"vial must be a vial.Vial, not {type(vial).__name__}")
+
+
 class Environment:
     """What programs run in: prefix code, modules, tools, limits, files. docs/environments.md has every key."""
 
@@ -271,6 +277,9 @@ class Environment:
         description: Optional[str] = None,
     ) -> None:
         global _unnamed
+        _check_vial(vial)
+        if document is not None and not isinstance(document, (str, Mapping)):
+            raise TypeError(f"the document of an environment must be a dict or a str, not {type(document).__name__}")
         made: Dict[str, Any] = dict(json.loads(document) if isinstance(document, str) else document or {})
         if name is not None or "name" not in made:
             _unnamed += 1

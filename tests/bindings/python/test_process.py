@@ -338,11 +338,11 @@ def test_a_library_of_another_version(tmp_path):
 
 def other_pythons():
     found = []
-    for version in ("3.9", "3.10", "3.12", "3.13"):
+    for version in ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14"):
         places = [shutil.which(f"python{version}")] + sorted(
             str(path) for path in pathlib.Path.home().glob(f".pyenv/versions/{version}.*/bin/python{version}"))
-        found += [place for place in places if place and os.access(place, os.X_OK)][-1:]
-    return found
+        found += [place for place in places if place and os.access(place, os.X_OK) and "shims" not in place][-1:]
+    return [place for place in found if os.path.realpath(place) != os.path.realpath("/usr/bin/python3")]
 
 
 def test_other_versions_of_python():
@@ -360,6 +360,10 @@ with Runtime() as runtime:
     assert runtime.eval("f(21)") == 42
 from vial.sandbox import CodeSandbox, SandboxConfig
 assert CodeSandbox(SandboxConfig()).execute("print(1)").stdout == "1\\n"
+import vial._remote
+from vial.adapters import e2b, langgraph, openai_agents, pydantic_ai, smolagents
+assert e2b.Sandbox().run_code("1 + 1").text == "2"
+assert smolagents.VialPythonExecutor()("6 * 7").output == 42
 """, python=python)
         assert done.returncode == 0, (python, done.stderr)
 

@@ -504,6 +504,8 @@ class Runtime:
     def register_op(self, name: str, handler: Callable[..., Any], *, mode: str = "sync") -> int:
         """Gives a function of Python a number for __host_op_sync__ and __host_op_async__."""
         self._use()
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a function must be a str, not {type(name).__name__}")
         if mode not in ("sync", "async"):
             raise ValueError(f"Invalid mode: {mode!r}; it is \"sync\" or \"async\"")
         if not callable(handler):
@@ -572,6 +574,8 @@ class Runtime:
     def bind_object(self, name: str, obj: Mapping[str, Any]) -> None:
         """Makes a mapping a global object of JavaScript: a copy, in which callables are functions."""
         self._use()
+        if not isinstance(name, str):
+            raise TypeError(f"the name of an object must be a str, not {type(name).__name__}")
         if not isinstance(obj, Mapping):
             raise TypeError(f"bind_object expects a mapping, not {type(obj).__name__}")
         rows = []
