@@ -75,8 +75,8 @@ int tagged_get(PyObject *object, unsigned long long *ret_tag, PyObject **ret_val
 /* Somebody waits for a run or a session: closing the engine, or Ctrl-C, cancels it. */
 struct engine_object;
 struct waiting {
-    struct waiting *next, *prev;           /* of all of the engine */
-    struct waiting *next_main;             /* of those of the main thread */
+    struct waiting *next, *prev; /* of all of the engine */
+    struct waiting *next_main;   /* of those of the main thread */
     struct engine_object *engine;
     struct vial_run *run;
     struct vial_session *session;

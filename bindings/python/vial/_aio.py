@@ -14,7 +14,8 @@ _IDLE_SECONDS = 30.0
 class _Waiters:
     """Threads that come and go as they are needed; they end with the program without being asked."""
 
-    def __init__(self) -> None:
+    def __init__(self, threads_max: int = _THREADS_MAX, name: str = "vial-wait") -> None:
+        self._threads_max, self._name = threads_max, name
         self._lock = threading.Lock()
         self._ready = threading.Condition(self._lock)
         self._jobs: Deque[Tuple[Any, ...]] = deque()
@@ -27,10 +28,10 @@ class _Waiters:
             if self._idle >= len(self._jobs):
                 self._ready.notify()
                 return
-            if self._count >= _THREADS_MAX:
+            if self._count >= self._threads_max:
                 return
             self._count += 1
-        threading.Thread(target=self._work, name="vial-wait", daemon=True).start()
+        threading.Thread(target=self._work, name=self._name, daemon=True).start()
 
     def _work(self) -> None:
         while True:

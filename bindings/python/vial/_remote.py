@@ -17,7 +17,7 @@ import ssl
 import threading
 import urllib.parse
 import uuid
-from concurrent.futures import ThreadPoolExecutor
+import weakref
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 
 from . import _aio, _vial
@@ -32,6 +32,7 @@ _LANGUAGES = (None, "javascript", "typescript", "python")
 _LINE_BYTES_MAX = 512 << 20  # of one event; a result may have its value in it
 _ANSWER_BYTES_MAX = 512 << 20
 _TOOL_THREADS_MAX = 32
+_END_SECONDS_MAX = 2.0  # that a server may take to end a session which nobody holds any more
 _TYPED = {"Int8Array": 72, "Uint8Array": 68, "Uint8ClampedArray": 68, "Int16Array": 77, "Uint16Array": 69,
           "Int32Array": 78, "Uint32Array": 70, "Float32Array": 85, "Float64Array": 86, "BigInt64Array": 79,
           "BigUint64Array": 71}
@@ -128,8 +129,8 @@ class _Server:
             connection.close()
             raise _failed(f"the server at {self.host} cannot be reached: {error}") from error
 
-    def ask(self, method: str, path: str, body: Any = None) -> Any:
-        connection = self.connect()
+    def ask(self, method: str, path: str, body: Any = None, timeout: Optional[float] = None) -> Any:
+        connection = self.connect(timeout)
         try:
             response = self.send(connection, method, path, body)
             data = response.read(_ANSWER_BYTES_MAX)
@@ -267,7 +268,8 @@ class _RemoteRun:
                 self._say(call_id, {"error": {"name": "AnswerError", "message": str(refused)}})
 
     def _take_call(self, call: Dict[str, Any]) -> None:
-        self._vial._threads().submit(self._approval if call.get("approval") else self._do, call)
+        work = self._approval if call.get("approval") else self._do
+        self._vial._threads().submit(lambda: work(call), lambda value, error: None)
 
     def _await(self, value: Any) -> Any:
         if hasattr(value, "__await__"):
@@ -381,7 +383,7 @@ class RemoteVial(Vial):
             context = ssl.create_default_context(cafile=cafile)
         self._server = _Server(address, key, timeout, context)
         self._lock = threading.Lock()
-        self._pool: Optional[ThreadPoolExecutor] = None
+        self._pool: Optional[_aio._Waiters] = None
         self._pid = os.getpid()
         self._closed = False
         self._c = None
@@ -389,12 +391,13 @@ class RemoteVial(Vial):
     def _engine(self) -> Any:
         raise TypeError("this engine is at a server")
 
-    def _threads(self) -> ThreadPoolExecutor:
+    def _threads(self) -> _aio._Waiters:
+        """Threads for tools. One that hangs does not keep the program from its end."""
         if self._pid != os.getpid():  # threads stay behind at a fork, and so may a lock that one of them held
             self._lock, self._pool, self._pid = threading.Lock(), None, os.getpid()
         with self._lock:
             if self._pool is None:
-                self._pool = ThreadPoolExecutor(_TOOL_THREADS_MAX, "vial-tool")
+                self._pool = _aio._Waiters(_TOOL_THREADS_MAX, "vial-tool")
             return self._pool
 
     def _begin(self, code: str, options: Dict[str, Any], context: CallContext, path: str = "/v1/runs",
@@ -448,10 +451,6 @@ class RemoteVial(Vial):
 
     def close(self) -> None:
         self._closed = True
-        with self._lock:
-            pool, self._pool = self._pool, None
-        if pool is not None:
-            pool.shutdown(wait=False)
 
 
 async def _in_thread(begin: Callable[[], _RemoteRun]) -> Result:
@@ -470,6 +469,16 @@ async def _in_thread(begin: Callable[[], _RemoteRun]) -> Result:
             holder[0].cancel()
 
     return await _aio.in_thread(work, cancel)
+
+
+def _end_session(server: _Server, path: str, pid: int) -> None:
+    """Ends a session that nobody has any more, at the latest when the program ends."""
+    if pid != os.getpid():
+        return  # it is the parent's
+    try:
+        server.ask("DELETE", path, timeout=_END_SECONDS_MAX)
+    except Exception:
+        pass  # it had ended, or the server has; nobody could do anything about it
 
 
 class RemoteSession(Session):
@@ -493,8 +502,12 @@ class RemoteSession(Session):
                 body[key] = max(1, math.ceil(milliseconds(value, key) / 1000))
         self._remote_tools = made + _environment_tools(environment, vial)
         self.id: str = vial._server.ask("POST", "/v1/sessions", body)["id"]
+        self._begin_life()
+
+    def _begin_life(self) -> None:
         self._open = True
         self._now: Optional[_RemoteRun] = None
+        self._finalizer = weakref.finalize(self, _end_session, self._remote._server, self._where(), os.getpid())
 
     def _where(self) -> str:
         if not self._open:
@@ -526,7 +539,7 @@ class RemoteSession(Session):
         for one in said["items"]:
             branch = RemoteSession.__new__(RemoteSession)
             branch._remote, branch._remote_tools, branch.id = self._remote, self._remote_tools, one["id"]
-            branch._open, branch._now = True, None
+            branch._begin_life()
             made.append(branch)
         return made[0] if count is None else made
 
@@ -549,6 +562,7 @@ class RemoteSession(Session):
         if self._open:
             where = self._where()
             self._open = False
+            self._finalizer.detach()
             try:
                 self._remote._server.ask("DELETE", where)
             except (ClosedError, VialError):

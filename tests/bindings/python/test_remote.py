@@ -243,6 +243,24 @@ except KeyboardInterrupt:
         time.sleep(0.05)
 
 
+def test_the_interpreter_ends(server):
+    """Neither a tool that hangs keeps it, nor does a session stay behind at the server."""
+    began = time.monotonic()
+    done = subprocess.run(["/usr/bin/python3", "-c", f"""
+import gc, time, vial
+server = vial.Vial("http://127.0.0.1:{server._server.port}")
+print(server.run("await f()", tools=[vial.tool(lambda: time.sleep(60), name="f")], timeout=0.3).status)
+keep = server.session(name="left-alive")
+branch = keep.branch()
+server.session(name="left-alive").eval("1")
+gc.collect()
+keep.eval("1")
+"""], capture_output=True, text=True, timeout=50, env=environment())
+    assert (done.stdout, done.stderr) == ("wall_limit\n", "") and time.monotonic() - began < 40
+    found = [one["state"] for one in server._server.ask("GET", "/v1/sessions")["items"] if one["name"] == "left-alive"]
+    assert found == ["ended"] * 3
+
+
 def test_sandboxes_and_adapters_at_a_server(server):
     sandbox = CodeSandbox(SandboxConfig(timeout_seconds=1), vial=server)
     sandbox.execute("open('kept', 'w').write('x')")
