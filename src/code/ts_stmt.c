@@ -540,6 +540,19 @@ static int compound_statement(struct ts_parser *p)
     return 0;
 }
 
+/* return or throw */
+static void leave_statement(struct ts_parser *p)
+{
+    if (p->s.functions == 0 && p->s.return_at == 0 && ts_is_word(p, TS_W_RETURN)) {
+        p->s.return_at = p->s.tok.start + 1;
+    }
+    ts_next(p);
+    if (!ts_is(p, TS_1(';')) && !ts_is(p, TS_1('}')) && !ts_at_end(p) && !p->s.tok.newline) {
+        ts_expr(p);
+    }
+    ts_semicolon(p);
+}
+
 static void word_statement(struct ts_parser *p)
 {
     struct ts_token second = ts_peek(p);
@@ -548,14 +561,7 @@ static void word_statement(struct ts_parser *p)
     switch (p->s.tok.word) {
     case TS_W_RETURN:
     case TS_W_THROW:
-        if (p->s.functions == 0 && p->s.return_at == 0 && ts_is_word(p, TS_W_RETURN)) {
-            p->s.return_at = p->s.tok.start + 1;
-        }
-        ts_next(p);
-        if (!ts_is(p, TS_1(';')) && !ts_is(p, TS_1('}')) && !ts_at_end(p) && !p->s.tok.newline) {
-            ts_expr(p);
-        }
-        ts_semicolon(p);
+        leave_statement(p);
         return;
     case TS_W_BREAK:
     case TS_W_CONTINUE:
