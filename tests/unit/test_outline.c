@@ -54,8 +54,8 @@ static const char *const PLAIN[] = {
     "export default await a\n",
     "export default { a: 1 }",
     "export default [() => 1]",
-    "import a from 'b'\nexport const c = a, { d, e: [f] } = c\nexport function g() {}\nexport "
-    "class H {}",
+    "import a from 'b'\nexport const c = a, { d, e: [f] } = c\nexport function g() {}",
+    "export class H {}",
     "export async function f() { return await 1 }",
     "import {} from 'a'; await 1; 2",
     "import a from 'b'\nimport a from 'c'",
