@@ -669,14 +669,15 @@ JSValueRef js_modules_evaluate(struct js_context *c, JSValueRef *ret_exception)
     return js_context_call(c, HOOK_EVALUATE, 0, NULL, ret_exception);
 }
 
-/* Whether a source of the run may ask for what scripts have and ES modules do not: a module that has
- * none of the words anywhere cannot tell, and taking the names from the global object takes 45 us. */
+/* Whether a source of the run may ask for what scripts have and ES modules do not: a module that
+ * has none of the words anywhere cannot tell, and taking the names from the global object takes 45
+ * us. */
 static int has_script_names(void)
 {
     static const char *const names[] = {"module", "exports", "__filename", "__dirname", "global"};
     struct source source;
 
-    for (double i = MAIN_INDEX; source_at(i, &source) == 0; i++) {
+    for (int i = MAIN_INDEX; source_at(i, &source) == 0; i++) {
         for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
             if (source.len > 0 &&
                 memmem(source.text, source.len, names[k], strlen(names[k])) != NULL) {
@@ -690,8 +691,8 @@ static int has_script_names(void)
 JSValueRef js_modules_run(
     struct js_context *c, const struct guest_start *start, JSValueRef *ret_exception)
 {
-    JSValueRef argv[2] = {JSValueMakeNumber(c->ctx, start->kind),
-        JSValueMakeBoolean(c->ctx, has_script_names())};
+    JSValueRef argv[2] = {
+        JSValueMakeNumber(c->ctx, start->kind), JSValueMakeBoolean(c->ctx, has_script_names())};
 
     return js_context_call(c, HOOK_MAIN, 2, argv, ret_exception);
 }
