@@ -87,11 +87,29 @@ void loop_post(struct loop *loop, struct loop_post *post)
     }
 }
 
+void loop_later(struct loop *loop, struct loop_post *post)
+{
+    post->next = NULL;
+    if (loop->later == NULL) {
+        loop->later = post;
+    } else {
+        loop->later_last->next = post;
+    }
+    loop->later_last = post;
+}
+
 void loop_step(struct loop *loop, int timeout_ms)
 {
     struct epoll_event events[EVENTS_AT_ONCE];
-    int i, n = epoll_wait(loop->epoll_fd, events, EVENTS_AT_ONCE, timeout_ms);
+    int i, n;
 
+    while (loop->later != NULL) {
+        struct loop_post *post = loop->later;
+
+        loop->later = post->next;
+        post->run(post);
+    }
+    n = epoll_wait(loop->epoll_fd, events, EVENTS_AT_ONCE, timeout_ms);
     for (i = 0; i < n; i++) {
         struct loop_source *source = events[i].data.ptr;
 

@@ -27,6 +27,7 @@ struct loop {
     struct loop_source event_source;
     pthread_mutex_t lock;           /* of first and last */
     struct loop_post *first, *last; /* posted and not yet run */
+    struct loop_post *later, *later_last; /* the same of the loop itself, without the lock */
 };
 
 VIAL_NODISCARD int loop_init(struct loop *loop, struct vial_error *err);
@@ -38,6 +39,9 @@ void loop_forget(struct loop *loop, int fd);
 
 /* From any thread. */
 void loop_post(struct loop *loop, struct loop_post *post);
+
+/* From the loop only: run at the beginning of the next step, when answers are on their way. */
+void loop_later(struct loop *loop, struct loop_post *post);
 
 /* Waits for at most timeout_ms (-1: as long as it takes) and calls what is ready. */
 void loop_step(struct loop *loop, int timeout_ms);

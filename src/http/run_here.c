@@ -1,0 +1,98 @@
+/* run_here.c - a small program is run by the loop itself for a moment: to wake a worker and to be
+ * woken by it takes as long as the program. The loop goes on meanwhile and listens to the cell as to
+ * everybody else. One at a time: what comes beside it has workers, and a processor each. A program
+ * that takes longer, or ends other than with a result, is a worker's from there on. */
+#include <stdint.h>
+#include <sys/epoll.h>
+
+#include "base/clock.h"
+#include "http/run_inside.h"
+#include "http/server.h"
+
+enum {
+    HERE_US = 2000, /* the cell shares the loop's processor for so long */
+    /* What is sent to a cell from the loop itself: a socket takes it at once. */
+    HERE_BYTES_MAX = 16 * 1024,
+};
+
+/* The cell's descriptor is open as long as the run has not ended. */
+static void give_to_worker(struct run *run)
+{
+    struct runs *runs = run->server->runs;
+
+    loop_forget(&run->server->loop, runs->heard_fd);
+    runs->heard = NULL;
+    run_hand_over(run);
+}
+
+/* The program has ended: its answer first. */
+static void finish(struct run *run)
+{
+    struct vial_run *handle = run->handle;
+
+    run->server->runs->heard = NULL;
+    (void)run_set_handle(run, NULL, 0);
+    vial_run_free(handle);
+    run_conclude(run);
+    run->is_unrecorded = 1;
+    run->done.run = run_finish;
+    if (run->wants_events) { /* after its output, which is on the way to the loop */
+        loop_post(&run->server->loop, &run->done);
+    } else {
+        run_finish(&run->done);
+    }
+}
+
+static void on_heard(struct loop_source *source, uint32_t events)
+{
+    struct run *run = (struct run *)((char *)source - offsetof(struct run, ear));
+
+    (void)events;
+    run->r = vial_run_try(run->handle, &run->result, &run->err);
+    if (run->r < 0 || run->result != NULL) {
+        finish(run);
+    } else if (vial_run_fd(run->handle) < 0) {
+        give_to_worker(run);
+    }
+}
+
+int run_here(struct run *run)
+{
+    struct runs *runs = run->server->runs;
+    struct vial_run *handle = NULL;
+
+    if (runs->heard != NULL || run->spec.environment != NULL || run->session != NULL ||
+        run->before != NULL || run->spec.tools_count > 0 || run->spec.body_len > HERE_BYTES_MAX ||
+        run_prepare(run, &run->err) < 0) {
+        return 0;
+    }
+    run->is_prepared = 1;
+    run->r = vial_run_start(run->server->engine, &run->spec.request, &handle, &run->err);
+    if (run->r < 0) {
+        return 0; /* the worker says so */
+    }
+    (void)run_set_handle(run, handle, 0);
+    run->ear.ready = on_heard;
+    runs->heard_fd = vial_run_fd(handle);
+    if (runs->heard_fd < 0 ||
+        loop_watch(&run->server->loop, runs->heard_fd, EPOLLIN, &run->ear) < 0) {
+        return 0;
+    }
+    runs->heard = run;
+    runs->heard_until_us = clock_now_us() + HERE_US;
+    return 1;
+}
+
+uint64_t runs_deadline_us(const struct server *server)
+{
+    return server->runs->heard != NULL ? server->runs->heard_until_us : UINT64_MAX;
+}
+
+void runs_relieve(struct server *server, uint64_t now_us)
+{
+    struct run *run = server->runs->heard;
+
+    if (run != NULL && now_us >= server->runs->heard_until_us) {
+        give_to_worker(run);
+    }
+}
