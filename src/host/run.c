@@ -304,6 +304,7 @@ static void settle(struct vial_run *run, struct vial_result *result)
     drive_usage(run, result);
     if (result->status == VIAL_STATUS_OK || result->status == VIAL_STATUS_EXCEPTION ||
         result->refused) {
+        drive_send_away(run);
         drive_kill(run);
     }
     run_complete(run, result);

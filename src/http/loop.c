@@ -10,7 +10,10 @@
 #include "base/error.h"
 #include "base/fd.h"
 
-enum { EVENTS_AT_ONCE = 256 };
+enum {
+    EVENTS_AT_ONCE = 256,
+    LATER_MS = 1, /* who got an answer has the processor first */
+};
 
 static void run_posts(struct loop *loop)
 {
@@ -98,18 +101,26 @@ void loop_later(struct loop *loop, struct loop_post *post)
     loop->later_last = post;
 }
 
+static void run_later(struct loop *loop)
+{
+    struct loop_post *post, *next;
+
+    post = loop->later;
+    loop->later = loop->later_last = NULL;
+    for (; post != NULL; post = next) {
+        next = post->next;
+        post->run(post);
+    }
+}
+
 void loop_step(struct loop *loop, int timeout_ms)
 {
     struct epoll_event events[EVENTS_AT_ONCE];
+    int is_sooner = loop->later != NULL && (timeout_ms < 0 || timeout_ms > LATER_MS);
     int i, n;
 
-    while (loop->later != NULL) {
-        struct loop_post *post = loop->later;
-
-        loop->later = post->next;
-        post->run(post);
-    }
-    n = epoll_wait(loop->epoll_fd, events, EVENTS_AT_ONCE, timeout_ms);
+    n = epoll_wait(loop->epoll_fd, events, EVENTS_AT_ONCE, is_sooner ? LATER_MS : timeout_ms);
+    run_later(loop);
     for (i = 0; i < n; i++) {
         struct loop_source *source = events[i].data.ptr;
 

@@ -40,7 +40,8 @@ void loop_forget(struct loop *loop, int fd);
 /* From any thread. */
 void loop_post(struct loop *loop, struct loop_post *post);
 
-/* From the loop only: run at the beginning of the next step, when answers are on their way. */
+/* From the loop only: run when the loop has slept, so when answers are on their way and those who
+ * wait for them are awake; at the latest when something else happens, and before that. */
 void loop_later(struct loop *loop, struct loop_post *post);
 
 /* Waits for at most timeout_ms (-1: as long as it takes) and calls what is ready. */

@@ -512,7 +512,8 @@ void server_step(struct server *server, int timeout_ms)
         }
     }
     runs_relieve(server, clock_now_us());
-    if (server->has_unwritten && runs_deadline_us(server) == UINT64_MAX) {
+    if (server->has_unwritten && runs_deadline_us(server) == UINT64_MAX &&
+        server->loop.later == NULL) { /* nobody waits for what the loop does now */
         server->has_unwritten = 0;
         if (server->audit != NULL) {
             audit_nudge(server->audit);
