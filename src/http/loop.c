@@ -2,9 +2,11 @@
 #include "http/loop.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -90,6 +92,15 @@ void loop_post(struct loop *loop, struct loop_post *post)
     }
 }
 
+int loop_wait_for(struct loop *loop, int fd, unsigned us)
+{
+    struct timespec most = {.tv_nsec = (long)us * 1000};
+    struct pollfd p[] = {
+        {.fd = fd, .events = POLLIN}, {.fd = loop->epoll_fd, .events = POLLIN}};
+
+    return ppoll(p, 2, &most, NULL) > 0 && p[0].revents != 0;
+}
+
 void loop_later(struct loop *loop, struct loop_post *post)
 {
     post->next = NULL;
@@ -120,7 +131,9 @@ void loop_step(struct loop *loop, int timeout_ms)
     int i, n;
 
     n = epoll_wait(loop->epoll_fd, events, EVENTS_AT_ONCE, is_sooner ? LATER_MS : timeout_ms);
-    run_later(loop);
+    if (n != 0 || timeout_ms != 0) { /* else it has not slept */
+        run_later(loop);
+    }
     for (i = 0; i < n; i++) {
         struct loop_source *source = events[i].data.ptr;
 

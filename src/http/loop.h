@@ -40,6 +40,10 @@ void loop_forget(struct loop *loop, int fd);
 /* From any thread. */
 void loop_post(struct loop *loop, struct loop_post *post);
 
+/* From the loop only: waits for a descriptor for up to us, less than a second, unless there is
+ * something else to do. Has the descriptor something to read? */
+int loop_wait_for(struct loop *loop, int fd, unsigned us);
+
 /* From the loop only: run when the loop has slept, so when answers are on their way and those who
  * wait for them are awake; at the latest when something else happens, and before that. */
 void loop_later(struct loop *loop, struct loop_post *post);

@@ -457,6 +457,8 @@ static void tidy_up(struct loop_post *post)
     if (run->is_unrecorded) {
         run_record_end(run);
     }
+    vial_run_free(run->ended);
+    run->ended = NULL;
     forget_request(run);
     if (!run->is_quiet) {
         run->kept_bytes = run->json_len + run->events.text.len + sizeof(*run) + run->body_bytes;

@@ -73,6 +73,7 @@ struct run {
 
     pthread_mutex_t lock;      /* of handle, cancel_reason and is_evaluating */
     struct vial_run *handle;   /* while it can be cancelled */
+    struct vial_run *ended;    /* the same when the loop has heard its end; to be freed */
     const char *cancel_reason; /* static; NULL: it was not */
 
     /* The worker's until the end. */
@@ -139,7 +140,7 @@ size_t runs_live_count(const struct server *server);
 void runs_tick(struct server *server, uint64_t now_us);
 
 /* When the loop has to stop listening to a program, and a worker goes on; UINT64_MAX: there is none.
- */
+ * The second one, after each step, sees to both. */
 uint64_t runs_deadline_us(const struct server *server);
 void runs_relieve(struct server *server, uint64_t now_us);
 

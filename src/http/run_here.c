@@ -20,7 +20,9 @@ static void give_to_worker(struct run *run)
 {
     struct runs *runs = run->server->runs;
 
-    loop_forget(&run->server->loop, runs->heard_fd);
+    if (runs->is_heard_fd_watched) {
+        loop_forget(&run->server->loop, runs->heard_fd);
+    }
     runs->heard = NULL;
     run_hand_over(run);
 }
@@ -28,11 +30,9 @@ static void give_to_worker(struct run *run)
 /* The program has ended: its answer first. */
 static void finish(struct run *run)
 {
-    struct vial_run *handle = run->handle;
-
     run->server->runs->heard = NULL;
+    run->ended = run->handle;
     (void)run_set_handle(run, NULL, 0);
-    vial_run_free(handle);
     run_conclude(run);
     run->is_unrecorded = 1;
     run->done.run = run_finish;
@@ -56,6 +56,16 @@ static void on_heard(struct loop_source *source, uint32_t events)
     }
 }
 
+int run_hear(struct run *run)
+{
+    struct runs *runs = run->server->runs;
+
+    if (runs->heard == run && loop_wait_for(&run->server->loop, runs->heard_fd, HERE_US)) {
+        on_heard(&run->ear, EPOLLIN);
+    }
+    return run->state == RUN_STATE_ENDED;
+}
+
 int run_here(struct run *run)
 {
     struct runs *runs = run->server->runs;
@@ -74,11 +84,11 @@ int run_here(struct run *run)
     (void)run_set_handle(run, handle, 0);
     run->ear.ready = on_heard;
     runs->heard_fd = vial_run_fd(handle);
-    if (runs->heard_fd < 0 ||
-        loop_watch(&run->server->loop, runs->heard_fd, EPOLLIN, &run->ear) < 0) {
+    if (runs->heard_fd < 0) {
         return 0;
     }
     runs->heard = run;
+    runs->is_heard_fd_watched = 0;
     runs->heard_until_us = clock_now_us() + HERE_US;
     return 1;
 }
@@ -90,9 +100,14 @@ uint64_t runs_deadline_us(const struct server *server)
 
 void runs_relieve(struct server *server, uint64_t now_us)
 {
-    struct run *run = server->runs->heard;
+    struct runs *runs = server->runs;
+    struct run *run = runs->heard;
 
-    if (run != NULL && now_us >= server->runs->heard_until_us) {
+    if (run != NULL && !runs->is_heard_fd_watched) {
+        runs->is_heard_fd_watched =
+            loop_watch(&server->loop, runs->heard_fd, EPOLLIN, &run->ear) == 0;
+    }
+    if (run != NULL && (now_us >= runs->heard_until_us || !runs->is_heard_fd_watched)) {
         give_to_worker(run);
     }
 }

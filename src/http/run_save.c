@@ -117,7 +117,7 @@ void run_save(struct run *run)
 
 void runs_flush(struct server *server)
 {
-    loop_step(&server->loop, 0); /* those that have just ended come to be stored */
+    loop_step(&server->loop, 1); /* those that have just ended come to be stored */
     while (server->runs->is_saving || server->runs->to_save != NULL) {
         if (!server->runs->is_saving) {
             begin_batch(server);
