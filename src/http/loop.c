@@ -112,7 +112,7 @@ void loop_later(struct loop *loop, struct loop_post *post)
     loop->later_last = post;
 }
 
-static void run_later(struct loop *loop)
+void loop_run_later(struct loop *loop)
 {
     struct loop_post *post, *next;
 
@@ -132,7 +132,7 @@ void loop_step(struct loop *loop, int timeout_ms)
 
     n = epoll_wait(loop->epoll_fd, events, EVENTS_AT_ONCE, is_sooner ? LATER_MS : timeout_ms);
     if (n != 0 || timeout_ms != 0) { /* else it has not slept */
-        run_later(loop);
+        loop_run_later(loop);
     }
     for (i = 0; i < n; i++) {
         struct loop_source *source = events[i].data.ptr;

@@ -48,6 +48,9 @@ int loop_wait_for(struct loop *loop, int fd, unsigned us);
  * wait for them are awake; at the latest when something else happens, and before that. */
 void loop_later(struct loop *loop, struct loop_post *post);
 
+/* The same now. */
+void loop_run_later(struct loop *loop);
+
 /* Waits for at most timeout_ms (-1: as long as it takes) and calls what is ready. */
 void loop_step(struct loop *loop, int timeout_ms);
 

@@ -66,6 +66,7 @@ void runs_free(struct runs *runs)
     while (runs->oldest != NULL) {
         leave_table(runs, runs->oldest);
     }
+    free(runs->batch);
     free(runs);
 }
 

@@ -15,6 +15,7 @@ struct runs {
     size_t live_count;
     uint64_t kept_bytes;
     struct run *to_save, *to_save_last; /* have ended and are not stored yet, with a reference */
+    struct run_batch *batch; /* of those that are being stored; NULL before the first */
     int is_saving;
     struct run *heard; /* whose program the loop itself listens to, see run_here.c; or NULL */
     int heard_fd, is_heard_fd_watched;
