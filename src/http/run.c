@@ -457,6 +457,8 @@ static void tidy_up(struct loop_post *post)
 
     if (run->is_unrecorded) {
         run_record_end(run);
+        run_events_end(run);
+        streams_wake(run); /* somebody may have asked for events since */
     }
     vial_run_free(run->ended);
     run->ended = NULL;
@@ -485,7 +487,9 @@ void run_finish(struct loop_post *post)
     quota_end_run(&client->used, now, run->reserved_us, run->cpu_us);
     client->refs--;
     run->client = NULL;
-    run_events_end(run);
+    if (!run->is_unrecorded) {
+        run_events_end(run);
+    }
     if (run->waiter != NULL) {
         answer_waiter(run);
     }

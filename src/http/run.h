@@ -100,7 +100,7 @@ struct run {
     int was_begun_around; /* before went well */
     int was_never_begun;
     int is_prepared; /* run_prepare went well */
-    int is_unrecorded; /* its end is still to be recorded, when the answer is on its way */
+    int is_unrecorded; /* records and events of its end are made when the answer is on its way */
     int is_to_save; /* waits to be stored */
     char tails[2][RUN_TAIL_BYTES];
     char id[ID_BYTES_MAX + 1];

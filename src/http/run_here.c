@@ -34,11 +34,12 @@ static void finish(struct run *run)
     run->ended = run->handle;
     (void)run_set_handle(run, NULL, 0);
     run_conclude(run);
-    run->is_unrecorded = 1;
     run->done.run = run_finish;
     if (run->wants_events) { /* after its output, which is on the way to the loop */
+        run_record_end(run);
         loop_post(&run->server->loop, &run->done);
     } else {
+        run->is_unrecorded = 1;
         run_finish(&run->done);
     }
 }

@@ -541,6 +541,7 @@ void run_record_end(struct run *run)
     buf_init(&input, AUDIT_KEPT_BYTES_MAX);
     buf_init(&output, AUDIT_KEPT_BYTES_MAX);
     if (run->result != NULL) {
+        counters_run(&run->server->counters, language_of(run), run->result);
         record_calls(run);
         vial_result_usage(run->result, &usage);
         (void)snprintf(text, sizeof(text),
@@ -568,7 +569,6 @@ void run_conclude(struct run *run)
     if (run->result != NULL) {
         vial_result_usage(run->result, &usage);
         run->cpu_us = usage.cpu_us;
-        counters_run(&run->server->counters, language_of(run), run->result);
     }
 }
 
