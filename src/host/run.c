@@ -304,7 +304,6 @@ static void settle(struct vial_run *run, struct vial_result *result)
     drive_usage(run, result);
     if (result->status == VIAL_STATUS_OK || result->status == VIAL_STATUS_EXCEPTION ||
         result->refused) {
-        drive_send_away(run);
         drive_kill(run);
     }
     run_complete(run, result);
@@ -332,6 +331,7 @@ int vial_run_try(struct vial_run *run, struct vial_result **ret, struct vial_err
         }
     }
     if (drive_try(run, run->result)) {
+        drive_send_away(run); /* who tries has others to wake, which the cell's end must not delay */
         settle(run, run->result);
         *ret = run->result;
         run->result = NULL;
