@@ -95,8 +95,7 @@ void loop_post(struct loop *loop, struct loop_post *post)
 int loop_wait_for(struct loop *loop, int fd, unsigned us)
 {
     struct timespec most = {.tv_nsec = (long)us * 1000};
-    struct pollfd p[] = {
-        {.fd = fd, .events = POLLIN}, {.fd = loop->epoll_fd, .events = POLLIN}};
+    struct pollfd p[] = {{.fd = fd, .events = POLLIN}, {.fd = loop->epoll_fd, .events = POLLIN}};
 
     return ppoll(p, 2, &most, NULL) > 0 && p[0].revents != 0;
 }

@@ -25,8 +25,8 @@ struct loop {
     int epoll_fd;
     int event_fd;
     struct loop_source event_source;
-    pthread_mutex_t lock;           /* of first and last */
-    struct loop_post *first, *last; /* posted and not yet run */
+    pthread_mutex_t lock;                 /* of first and last */
+    struct loop_post *first, *last;       /* posted and not yet run */
     struct loop_post *later, *later_last; /* the same of the loop itself, without the lock */
 };
 

@@ -99,9 +99,9 @@ struct run {
     int is_evaluating;
     int was_begun_around; /* before went well */
     int was_never_begun;
-    int is_prepared; /* run_prepare went well */
+    int is_prepared;   /* run_prepare went well */
     int is_unrecorded; /* records and events of its end are made when the answer is on its way */
-    int is_to_save; /* waits to be stored */
+    int is_to_save;    /* waits to be stored */
     char tails[2][RUN_TAIL_BYTES];
     char id[ID_BYTES_MAX + 1];
     char key[CALLER_ID_BYTES];
@@ -139,8 +139,8 @@ size_t runs_live_count(const struct server *server);
 /* Heartbeats and the like. */
 void runs_tick(struct server *server, uint64_t now_us);
 
-/* When the loop has to stop listening to a program, and a worker goes on; UINT64_MAX: there is none.
- * The second one, after each step, sees to both. */
+/* When the loop has to stop listening to a program, and a worker goes on; UINT64_MAX: there is
+ * none. The second one, after each step, sees to both. */
 uint64_t runs_deadline_us(const struct server *server);
 void runs_relieve(struct server *server, uint64_t now_us);
 

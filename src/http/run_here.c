@@ -1,7 +1,7 @@
 /* run_here.c - a small program is run by the loop itself for a moment: to wake a worker and to be
- * woken by it takes as long as the program. The loop goes on meanwhile and listens to the cell as to
- * everybody else. One at a time: what comes beside it has workers, and a processor each. A program
- * that takes longer, or ends other than with a result, is a worker's from there on. */
+ * woken by it takes as long as the program. The loop goes on meanwhile and listens to the cell as
+ * to everybody else. One at a time: what comes beside it has workers, and a processor each. A
+ * program that takes longer, or ends other than with a result, is a worker's from there on. */
 #include <stdint.h>
 #include <sys/epoll.h>
 
@@ -15,22 +15,27 @@ enum {
     HERE_BYTES_MAX = 16 * 1024,
 };
 
-/* The cell's descriptor is open as long as the run has not ended. */
-static void give_to_worker(struct run *run)
+/* With a result the cell's descriptor is closed already; before, it is not ours any more. */
+static void stop_listening(struct run *run)
 {
     struct runs *runs = run->server->runs;
 
-    if (runs->is_heard_fd_watched) {
+    if (runs->is_heard_fd_watched && run->result == NULL) {
         loop_forget(&run->server->loop, runs->heard_fd);
     }
     runs->heard = NULL;
+}
+
+static void give_to_worker(struct run *run)
+{
+    stop_listening(run);
     run_hand_over(run);
 }
 
 /* The program has ended: its answer first. */
 static void finish(struct run *run)
 {
-    run->server->runs->heard = NULL;
+    stop_listening(run);
     run->ended = run->handle;
     (void)run_set_handle(run, NULL, 0);
     run_conclude(run);

@@ -483,8 +483,8 @@ static void tick(struct server *server)
 static int wait_ms(struct server *server)
 {
     uint64_t now = clock_now_us();
-    uint64_t next = runs_deadline_us(server) < server->tick_us ? runs_deadline_us(server)
-                                                              : server->tick_us;
+    uint64_t next =
+        runs_deadline_us(server) < server->tick_us ? runs_deadline_us(server) : server->tick_us;
     uint64_t ms = next > now ? (next - now) / 1000 + 1 : 0;
     size_t i;
 

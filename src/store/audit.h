@@ -114,8 +114,8 @@ void audit_free(struct audit *audit, uint64_t *ret_lost);
 VIAL_NODISCARD int audit_add(struct audit *audit, const struct audit_record *record,
     uint64_t *ret_ticket, struct vial_error *err);
 
-/* Has what can wait written now: waking the thread that writes takes time that whoever adds a record
- * may not have at that moment. */
+/* Has what can wait written now: waking the thread that writes takes time that whoever adds a
+ * record may not have at that moment. */
 void audit_nudge(struct audit *audit);
 
 /* Waits until the record of a ticket, and all before it, are on the disk; for up to ms. VIAL_E_BUSY
