@@ -256,9 +256,14 @@ void json_text(struct json_writer *w, const char *text)
 
 void json_u64(struct json_writer *w, uint64_t v)
 {
-    char digits[24]; /* 20 for 2^64 - 1, and the NUL */
+    char digits[20]; /* of 2^64 - 1 */
+    size_t at = sizeof(digits);
 
-    put_value(w, digits, (size_t)snprintf(digits, sizeof(digits), "%" PRIu64, v));
+    do {
+        digits[--at] = (char)('0' + v % 10);
+        v /= 10;
+    } while (v > 0);
+    put_value(w, digits + at, sizeof(digits) - at);
 }
 
 void json_i64(struct json_writer *w, int64_t v)

@@ -148,9 +148,20 @@ int pool_take(struct vial_engine *e, const struct cell_want *want, int wait, con
     return r;
 }
 
+/* With the lock held: while the pool is half full, the keeper can wait until the template tells of
+ * the cell's end. To wake it now takes time from whoever waits for the result. */
+static int has_time(const struct vial_engine *e, const struct cell *c)
+{
+    const struct breed *b = &e->breeds[c->spec.breed];
+
+    return !c->gone && !c->custom && c->env == NULL && c->family == FAMILY_NONE && !b->rotate &&
+           e->queue_count == 0 && e->waiters == NULL && 2 * b->ready_count >= e->pool_count;
+}
+
 static void give_back(struct vial_engine *e, uint32_t cell, int suspicious, int stayed)
 {
     struct cell *c = &e->cells[cell];
+    int is_hurried;
 
     (void)pthread_mutex_lock(&e->lock);
     e->busy_count -= stayed ? 0 : 1;
@@ -158,6 +169,7 @@ static void give_back(struct vial_engine *e, uint32_t cell, int suspicious, int 
     fd_closep(&c->sock);
     fd_closep(&c->statm_fd);
     c->state = CELL_ENDING;
+    is_hurried = !has_time(e, c);
     if (c->gone) {
         place_clear(e, c);
     }
@@ -165,7 +177,9 @@ static void give_back(struct vial_engine *e, uint32_t cell, int suspicious, int 
         (void)pthread_cond_broadcast(&e->changed);
     }
     (void)pthread_mutex_unlock(&e->lock);
-    pool_wake_keeper(e);
+    if (is_hurried) {
+        pool_wake_keeper(e);
+    }
 }
 
 void pool_give_back(struct vial_engine *e, uint32_t cell, int suspicious)

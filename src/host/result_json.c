@@ -6,7 +6,10 @@
 #include "host/result.h"
 #include "policy/limits.h"
 
-enum { JSON_EXTRA_BYTES = 1024 * 1024 }; /* everything but value and output, generously */
+enum {
+    JSON_EXTRA_BYTES = 1024 * 1024, /* everything but value and output, generously */
+    JSON_FIRST_BYTES = 3000,        /* and what it has in most cases */
+};
 
 static void put_text(struct json_writer *w, const char *key, const char *text)
 {
@@ -160,6 +163,8 @@ const char *vial_result_json(struct vial_result *r, size_t *len)
                            result_findings_bytes(&r->findings) +
                            result_artifacts_bytes(&r->artifacts) + names + r->payload_len +
                            value_len + 6 * (r->output[0].len + r->output[1].len));
+        (void)!buf_reserve(
+            &out, JSON_FIRST_BYTES + value_len, NULL); /* if not, the writer says so */
         json_init(&w, &out, NULL);
         json_begin_object(&w);
         put_text(&w, "status", vial_status_name(r->status));

@@ -35,6 +35,9 @@ void exchange_wake(struct exchange *x)
 
 void answer_release(struct answer *answer)
 {
+    while (answer->headers_count > 0) {
+        free(answer->headers[--answer->headers_count].value);
+    }
     free(answer->bytes);
     *answer = (struct answer){.status = 0};
 }
@@ -75,12 +78,16 @@ void answer_empty(struct exchange *x, unsigned status)
 void answer_header(struct exchange *x, const char *name, const char *format, ...)
 {
     struct answer *a = &x->answer;
+    char *value = malloc(ANSWER_HEADER_BYTES);
     va_list ap;
 
     assert(a->headers_count < ANSWER_HEADERS_MAX);
-    a->headers[a->headers_count].name = name;
+    if (value == NULL) {
+        return;
+    }
     va_start(ap, format);
-    (void)vsnprintf(a->headers[a->headers_count].value, ANSWER_HEADER_BYTES, format, ap);
+    (void)vsnprintf(value, ANSWER_HEADER_BYTES, format, ap);
     va_end(ap);
-    a->headers_count++;
+    a->headers[a->headers_count].name = name;
+    a->headers[a->headers_count++].value = value;
 }

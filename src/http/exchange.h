@@ -57,7 +57,7 @@ struct answer {
     size_t len;
     struct {
         const char *name;
-        char value[ANSWER_HEADER_BYTES];
+        char *value; /* owned */
     } headers[ANSWER_HEADERS_MAX];
     size_t headers_count;
 };

@@ -2,15 +2,20 @@
 #include "http/loop.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/fd.h"
 
-enum { EVENTS_AT_ONCE = 256 };
+enum {
+    EVENTS_AT_ONCE = 256,
+    LATER_MS = 1, /* who got an answer has the processor first */
+};
 
 static void run_posts(struct loop *loop)
 {
@@ -87,11 +92,47 @@ void loop_post(struct loop *loop, struct loop_post *post)
     }
 }
 
+int loop_wait_for(struct loop *loop, int fd, unsigned us)
+{
+    struct timespec most = {.tv_nsec = (long)us * 1000};
+    struct pollfd p[] = {{.fd = fd, .events = POLLIN}, {.fd = loop->epoll_fd, .events = POLLIN}};
+
+    return ppoll(p, 2, &most, NULL) > 0 && p[0].revents != 0;
+}
+
+void loop_later(struct loop *loop, struct loop_post *post)
+{
+    post->next = NULL;
+    if (loop->later == NULL) {
+        loop->later = post;
+    } else {
+        loop->later_last->next = post;
+    }
+    loop->later_last = post;
+}
+
+void loop_run_later(struct loop *loop)
+{
+    struct loop_post *post, *next;
+
+    post = loop->later;
+    loop->later = loop->later_last = NULL;
+    for (; post != NULL; post = next) {
+        next = post->next;
+        post->run(post);
+    }
+}
+
 void loop_step(struct loop *loop, int timeout_ms)
 {
     struct epoll_event events[EVENTS_AT_ONCE];
-    int i, n = epoll_wait(loop->epoll_fd, events, EVENTS_AT_ONCE, timeout_ms);
+    int is_sooner = loop->later != NULL && (timeout_ms < 0 || timeout_ms > LATER_MS);
+    int i, n;
 
+    n = epoll_wait(loop->epoll_fd, events, EVENTS_AT_ONCE, is_sooner ? LATER_MS : timeout_ms);
+    if (n != 0 || timeout_ms != 0) { /* else it has not slept */
+        loop_run_later(loop);
+    }
     for (i = 0; i < n; i++) {
         struct loop_source *source = events[i].data.ptr;
 

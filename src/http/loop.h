@@ -25,8 +25,9 @@ struct loop {
     int epoll_fd;
     int event_fd;
     struct loop_source event_source;
-    pthread_mutex_t lock;           /* of first and last */
-    struct loop_post *first, *last; /* posted and not yet run */
+    pthread_mutex_t lock;                 /* of first and last */
+    struct loop_post *first, *last;       /* posted and not yet run */
+    struct loop_post *later, *later_last; /* the same of the loop itself, without the lock */
 };
 
 VIAL_NODISCARD int loop_init(struct loop *loop, struct vial_error *err);
@@ -38,6 +39,17 @@ void loop_forget(struct loop *loop, int fd);
 
 /* From any thread. */
 void loop_post(struct loop *loop, struct loop_post *post);
+
+/* From the loop only: waits for a descriptor for up to us, less than a second, unless there is
+ * something else to do. Has the descriptor something to read? */
+int loop_wait_for(struct loop *loop, int fd, unsigned us);
+
+/* From the loop only: run when the loop has slept, so when answers are on their way and those who
+ * wait for them are awake; at the latest when something else happens, and before that. */
+void loop_later(struct loop *loop, struct loop_post *post);
+
+/* The same now. */
+void loop_run_later(struct loop *loop);
 
 /* Waits for at most timeout_ms (-1: as long as it takes) and calls what is ready. */
 void loop_step(struct loop *loop, int timeout_ms);

@@ -66,6 +66,7 @@ void runs_free(struct runs *runs)
     while (runs->oldest != NULL) {
         leave_table(runs, runs->oldest);
     }
+    free(runs->batch);
     free(runs);
 }
 
@@ -263,8 +264,10 @@ static int record_start(struct run *run, struct vial_error *err)
         .session = run->session != NULL ? session_id(run->session) : NULL,
         .trace = run->traceparent[0] != '\0' ? run->traceparent : NULL,
         .code = run->spec.request.source,
-        .code_len = run->spec.request.source_len};
+        .code_len = run->spec.request.source_len,
+        .can_wait = 1};
 
+    run->server->has_unwritten = 1;
     return server_record(run->server, &record, err);
 }
 
@@ -322,6 +325,19 @@ int run_submit(struct run *run, struct exchange *x)
     return 0;
 }
 
+void run_hand_over(struct run *run)
+{
+    struct server *server = run->server;
+
+    run->job.work = run_work;
+    if (jobs_add(server->workers, &run->job) < 0) { /* there are as many threads as may run */
+        run->r = vial__fail(&run->err, VIAL_E_BUSY, "no thread is free");
+        run->problem = PROBLEM_OVERLOADED;
+        run->done.run = run_finish;
+        loop_post(&server->loop, &run->done);
+    }
+}
+
 void server_pump(struct server *server)
 {
     struct queue_item *item;
@@ -336,13 +352,8 @@ void server_pump(struct server *server)
         if (run->wants_events) {
             (void)run_event_start(run);
         }
-        run->job.work = run_work;
-        run_start_early(run);
-        if (jobs_add(server->workers, &run->job) < 0) { /* there are as many threads as may run */
-            run->r = vial__fail(&run->err, VIAL_E_BUSY, "no thread is free");
-            run->problem = PROBLEM_OVERLOADED;
-            run->done.run = run_finish;
-            loop_post(&server->loop, &run->done);
+        if (!run_here(run)) {
+            run_hand_over(run);
         }
     }
 }
@@ -444,6 +455,13 @@ static void tidy_up(struct loop_post *post)
     struct run *run = (struct run *)((char *)post - offsetof(struct run, tidy));
     struct server *server = run->server;
 
+    if (run->is_unrecorded) {
+        run_record_end(run);
+        run_events_end(run);
+        streams_wake(run); /* somebody may have asked for events since */
+    }
+    vial_run_free(run->ended);
+    run->ended = NULL;
     forget_request(run);
     if (!run->is_quiet) {
         run->kept_bytes = run->json_len + run->events.text.len + sizeof(*run) + run->body_bytes;
@@ -469,7 +487,9 @@ void run_finish(struct loop_post *post)
     quota_end_run(&client->used, now, run->reserved_us, run->cpu_us);
     client->refs--;
     run->client = NULL;
-    run_events_end(run);
+    if (!run->is_unrecorded) {
+        run_events_end(run);
+    }
     if (run->waiter != NULL) {
         answer_waiter(run);
     }
@@ -479,6 +499,6 @@ void run_finish(struct loop_post *post)
         run->on_end(run, run->on_end_user);
     }
     run->tidy.run = tidy_up;
-    loop_post(&server->loop, &run->tidy);
+    loop_later(&server->loop, &run->tidy);
     server_pump(server);
 }

@@ -73,10 +73,12 @@ struct run {
 
     pthread_mutex_t lock;      /* of handle, cancel_reason and is_evaluating */
     struct vial_run *handle;   /* while it can be cancelled */
+    struct vial_run *ended;    /* the same when the loop has heard its end; to be freed */
     const char *cancel_reason; /* static; NULL: it was not */
 
     /* The worker's until the end. */
     struct job job;
+    struct loop_source ear; /* when the loop listens to the program */
     struct loop_post done, tidy;
     struct env_entry *env;
     struct vial_tool *tools; /* what the request's tools are */
@@ -96,8 +98,10 @@ struct run {
     int is_quiet; /* not in the table, not stored: a part of something else */
     int is_evaluating;
     int was_begun_around; /* before went well */
-    int was_never_begun, was_tried_early;
-    int is_to_save; /* waits to be stored */
+    int was_never_begun;
+    int is_prepared;   /* run_prepare went well */
+    int is_unrecorded; /* records and events of its end are made when the answer is on its way */
+    int is_to_save;    /* waits to be stored */
     char tails[2][RUN_TAIL_BYTES];
     char id[ID_BYTES_MAX + 1];
     char key[CALLER_ID_BYTES];
@@ -134,6 +138,11 @@ size_t runs_live_count(const struct server *server);
 
 /* Heartbeats and the like. */
 void runs_tick(struct server *server, uint64_t now_us);
+
+/* When the loop has to stop listening to a program, and a worker goes on; UINT64_MAX: there is
+ * none. The second one, after each step, sees to both. */
+uint64_t runs_deadline_us(const struct server *server);
+void runs_relieve(struct server *server, uint64_t now_us);
 
 /* Waits until everything that has ended is stored; the loop stands meanwhile. */
 void runs_flush(struct server *server);

@@ -9,8 +9,9 @@
 #include "http/server.h"
 #include "http/sessions.h"
 
-/* Runs on their way to the store. */
-struct batch {
+/* Runs on their way to the store. There is one, as only one is on the way at a time: it is large,
+ * and a new one for each run that ends would clear much of the processor's caches. */
+struct run_batch {
     struct job job;
     struct loop_post done;
     struct server *server;
@@ -23,14 +24,14 @@ static void begin_batch(struct server *server);
 
 static void end_batch(struct loop_post *post)
 {
-    struct batch *batch = (struct batch *)((char *)post - offsetof(struct batch, done));
+    struct run_batch *batch = (struct run_batch *)((char *)post - offsetof(struct run_batch, done));
     struct server *server = batch->server;
     size_t i;
 
     for (i = 0; i < batch->count; i++) {
         run_unref(batch->runs[i]);
     }
-    free(batch);
+    batch->count = 0;
     server->runs->is_saving = 0;
     if (server->runs->to_save != NULL) {
         begin_batch(server);
@@ -39,7 +40,7 @@ static void end_batch(struct loop_post *post)
 
 static void save_batch(struct job *job)
 {
-    struct batch *batch = (struct batch *)((char *)job - offsetof(struct batch, job));
+    struct run_batch *batch = (struct run_batch *)((char *)job - offsetof(struct run_batch, job));
     struct vial_error err;
 
     if (run_store_save(batch->server->run_store, batch->stored, batch->count, &err) < 0) {
@@ -74,11 +75,12 @@ static void fill(struct stored_run *s, const struct run *run)
 static void begin_batch(struct server *server)
 {
     struct runs *runs = server->runs;
-    struct batch *batch = calloc(1, sizeof(*batch));
+    struct run_batch *batch = runs->batch != NULL ? runs->batch : calloc(1, sizeof(*batch));
 
     if (batch == NULL) {
         return; /* the next run that ends tries again */
     }
+    runs->batch = batch;
     batch->server = server;
     while (runs->to_save != NULL && batch->count < RUN_SAVE_MAX) {
         struct run *run = runs->to_save;
@@ -117,7 +119,7 @@ void run_save(struct run *run)
 
 void runs_flush(struct server *server)
 {
-    loop_step(&server->loop, 0); /* those that have just ended come to be stored */
+    loop_run_later(&server->loop); /* those that have just ended come to be stored */
     while (server->runs->is_saving || server->runs->to_save != NULL) {
         if (!server->runs->is_saving) {
             begin_batch(server);

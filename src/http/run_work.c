@@ -18,8 +18,6 @@
 enum {
     JSON_EXTRA_BYTES = 64 * 1024,
     JSON_BYTES_MAX = 1 << 30,
-    /* What is sent to a cell from the loop itself: a socket takes it at once. */
-    EARLY_BYTES_MAX = 16 * 1024,
     AUDIT_KEPT_BYTES_MAX = 2 * AUDIT_VALUE_BYTES_MAX,
 };
 
@@ -392,7 +390,7 @@ static int give_tools(struct run *run, struct vial_error *err)
     return VIAL_OK;
 }
 
-static int prepare(struct run *run, struct vial_error *err)
+int run_prepare(struct run *run, struct vial_error *err)
 {
     struct vial_request *request = &run->spec.request;
     int r = VIAL_OK;
@@ -416,8 +414,7 @@ static int prepare(struct run *run, struct vial_error *err)
     return run->spec.tools_count > 0 || run->env != NULL ? give_tools(run, err) : VIAL_OK;
 }
 
-/* 0 when it may go on, 1 when it was cancelled before. */
-static int set_handle(struct run *run, struct vial_run *handle, int is_evaluating)
+int run_set_handle(struct run *run, struct vial_run *handle, int is_evaluating)
 {
     int is_cancelled;
 
@@ -432,22 +429,6 @@ static int set_handle(struct run *run, struct vial_run *handle, int is_evaluatin
     return is_cancelled;
 }
 
-void run_start_early(struct run *run)
-{
-    struct vial_run *handle = NULL;
-
-    if (run->spec.environment != NULL || run->session != NULL || run->before != NULL ||
-        run->spec.tools_count > 0 || run->spec.body_len > EARLY_BYTES_MAX ||
-        prepare(run, &run->err) < 0) {
-        return;
-    }
-    run->was_tried_early = 1;
-    run->r = vial_run_start(run->server->engine, &run->spec.request, &handle, &run->err);
-    if (run->r == VIAL_OK) {
-        (void)set_handle(run, handle, 0);
-    }
-}
-
 static int run_alone(struct run *run)
 {
     struct vial_run *handle = run->handle;
@@ -458,10 +439,10 @@ static int run_alone(struct run *run)
         if (r < 0) {
             return r;
         }
-        (void)set_handle(run, handle, 0);
+        (void)run_set_handle(run, handle, 0);
     }
     r = vial_run_wait(handle, &run->result, &run->err);
-    (void)set_handle(run, NULL, 0);
+    (void)run_set_handle(run, NULL, 0);
     vial_run_free(handle);
     return r;
 }
@@ -470,11 +451,11 @@ static int run_in_session(struct run *run)
 {
     int r;
 
-    if (set_handle(run, NULL, 1)) {
+    if (run_set_handle(run, NULL, 1)) {
         return VIAL_OK;
     }
     r = session_eval(run->session, run);
-    (void)set_handle(run, NULL, 0);
+    (void)run_set_handle(run, NULL, 0);
     return r;
 }
 
@@ -539,7 +520,7 @@ static void put_kept(
     }
 }
 
-static void record_end(struct run *run)
+void run_record_end(struct run *run)
 {
     struct audit_record record = {.kind = AUDIT_RUN,
         .key = run->key[0] != '\0' ? run->key : NULL,
@@ -560,6 +541,7 @@ static void record_end(struct run *run)
     buf_init(&input, AUDIT_KEPT_BYTES_MAX);
     buf_init(&output, AUDIT_KEPT_BYTES_MAX);
     if (run->result != NULL) {
+        counters_run(&run->server->counters, language_of(run), run->result);
         record_calls(run);
         vial_result_usage(run->result, &usage);
         (void)snprintf(text, sizeof(text),
@@ -575,13 +557,27 @@ static void record_end(struct run *run)
     buf_release(&output);
 }
 
+void run_conclude(struct run *run)
+{
+    struct vial_usage usage = VIAL_USAGE_INIT;
+
+    if (run->wants_events) {
+        flush_tails(run);
+    }
+    run->problem = run->r < 0 ? problem_of(&run->err) : PROBLEM_INTERNAL;
+    (void)run_make_json(run);
+    if (run->result != NULL) {
+        vial_result_usage(run->result, &usage);
+        run->cpu_us = usage.cpu_us;
+    }
+}
+
 void run_work(struct job *job)
 {
     struct run *run = (struct run *)((char *)job - offsetof(struct run, job));
-    struct vial_usage usage = VIAL_USAGE_INIT;
 
-    if (!run->was_tried_early) {
-        run->r = prepare(run, &run->err);
+    if (!run->is_prepared) {
+        run->r = run_prepare(run, &run->err);
     }
     if (run->r == VIAL_OK && run->before != NULL) {
         run->r = run->before(run, &run->err);
@@ -593,17 +589,8 @@ void run_work(struct job *job)
     if (run->after != NULL) {
         run->after(run);
     }
-    if (run->wants_events) {
-        flush_tails(run);
-    }
-    run->problem = run->r < 0 ? problem_of(&run->err) : PROBLEM_INTERNAL;
-    (void)run_make_json(run);
-    if (run->result != NULL) {
-        vial_result_usage(run->result, &usage);
-        run->cpu_us = usage.cpu_us;
-        counters_run(&run->server->counters, language_of(run), run->result);
-    }
-    record_end(run);
+    run_conclude(run);
+    run_record_end(run);
     envs_release(run->server, run->env);
     run->env = NULL;
     run->done.run = run_finish;

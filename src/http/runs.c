@@ -230,7 +230,9 @@ void runs_go(struct exchange *x, struct run *run, int is_stream)
         run->waiter = x;
         x->user = run;
         x->on_gone = on_waiter_gone;
-        exchange_wait(x);
+        if (x->is_waiting || !run_hear(run)) {
+            exchange_wait(x);
+        }
     }
 }
 

@@ -483,7 +483,9 @@ static void tick(struct server *server)
 static int wait_ms(struct server *server)
 {
     uint64_t now = clock_now_us();
-    uint64_t ms = server->tick_us > now ? (server->tick_us - now) / 1000 + 1 : 0;
+    uint64_t next =
+        runs_deadline_us(server) < server->tick_us ? runs_deadline_us(server) : server->tick_us;
+    uint64_t ms = next > now ? (next - now) / 1000 + 1 : 0;
     size_t i;
 
     for (i = 0; i < server->listeners_count; i++) {
@@ -507,6 +509,14 @@ void server_step(struct server *server, int timeout_ms)
     for (i = 0; i < server->listeners_count; i++) {
         if (server->listeners[i].daemon != NULL) {
             (void)mhd->run(server->listeners[i].daemon);
+        }
+    }
+    runs_relieve(server, clock_now_us());
+    if (server->has_unwritten && runs_deadline_us(server) == UINT64_MAX &&
+        server->loop.later == NULL) { /* nobody waits for what the loop does now */
+        server->has_unwritten = 0;
+        if (server->audit != NULL) {
+            audit_nudge(server->audit);
         }
     }
     tick(server);

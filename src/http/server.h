@@ -70,6 +70,7 @@ struct server {
     char *tls_certificate, *tls_key; /* PEM */
     uint64_t tick_us;                /* when the next round of timers is */
     uint64_t begun_us;
+    int has_unwritten; /* records of runs that begin, whose writing nobody has begun yet */
     int is_stopping;
     uint64_t stop_at_us; /* what still runs then is cancelled */
     int is_cancelled;

@@ -197,6 +197,7 @@ void server_free(struct server *server)
         server_step(server, 0); /* what they have posted */
         wake_all(server);
         server_step(server, 0);
+        loop_run_later(&server->loop);
         listen_close(server);
     }
     compat_free(server->compat);

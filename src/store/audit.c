@@ -406,7 +406,7 @@ int audit_add(struct audit *audit, const struct audit_record *record, uint64_t *
     if (r >= 0 && ret_ticket != NULL) {
         *ret_ticket = audit->tickets;
     }
-    if (audit->is_idle || has_enough(audit)) {
+    if ((audit->is_idle && !record->can_wait) || has_enough(audit)) {
         (void)pthread_cond_signal(&audit->work);
     }
     (void)pthread_mutex_unlock(&audit->lock);
@@ -414,6 +414,15 @@ int audit_add(struct audit *audit, const struct audit_record *record, uint64_t *
         audit_item_free(item);
     }
     return r < 0 ? r : VIAL_OK;
+}
+
+void audit_nudge(struct audit *audit)
+{
+    (void)pthread_mutex_lock(&audit->lock);
+    if (audit->is_idle) {
+        (void)pthread_cond_signal(&audit->work);
+    }
+    (void)pthread_mutex_unlock(&audit->lock);
 }
 
 int audit_wait(struct audit *audit, uint64_t ticket, uint32_t ms, struct vial_error *err)

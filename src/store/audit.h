@@ -86,6 +86,7 @@ struct audit_record {
     int keep_code;
     const char *input, *output, *usage; /* JSON, as audit_redact made it */
     size_t input_len, output_len, usage_len;
+    int can_wait; /* writing begins with the next record that cannot, or with audit_nudge */
 };
 
 struct audit_options {
@@ -112,6 +113,10 @@ void audit_free(struct audit *audit, uint64_t *ret_lost);
  * record is counted as lost and this is 0. VIAL_E_NOMEM always. */
 VIAL_NODISCARD int audit_add(struct audit *audit, const struct audit_record *record,
     uint64_t *ret_ticket, struct vial_error *err);
+
+/* Has what can wait written now: waking the thread that writes takes time that whoever adds a
+ * record may not have at that moment. */
+void audit_nudge(struct audit *audit);
 
 /* Waits until the record of a ticket, and all before it, are on the disk; for up to ms. VIAL_E_BUSY
  * when they are not by then, with the reason. ms may be 0. */

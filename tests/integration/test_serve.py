@@ -306,6 +306,34 @@ def test_health_stays_fast(server):
     assert sorted(times)[10] < 0.1
 
 
+def test_a_program_that_talks_without_end_holds_nobody_up(server):
+    """The loop listens to a small program itself for a moment; what it hears there is never all it does."""
+    talks = threading.Thread(target=lambda: server.run("for (;;) console.log('x')", limits={"wall_ms_max": 2000, "stdout_bytes_max": 1 << 26}))
+    talks.start()
+    longest = 0
+    while talks.is_alive():
+        begin = time.monotonic()
+        assert server.ask("GET", "/healthz").status == 200
+        assert server.run("1 + 1")["value"] == 2
+        longest = max(longest, time.monotonic() - begin)
+    talks.join()
+    assert longest < 1
+
+
+def test_what_is_told_of_a_run_is_there_right_after_its_answer(server):
+    """Events and numbers of a short run are made when its answer is on its way, and before anybody else is answered."""
+    def total():
+        text = server.ask("GET", "/metrics").body.decode()
+        return sum(float(l.rsplit(" ", 1)[1]) for l in text.splitlines() if l.startswith("vial_runs_total{"))
+
+    for _ in range(20):
+        before = total()
+        run = server.run("console.log('a'); 5")["id"]
+        assert total() == before + 1
+        events = server.ask("GET", f"/v1/runs/{run}/events").lines
+        assert [e["type"] for e in events] == ["start", "result", "end"] and events[1]["result"]["value"] == 5
+
+
 def test_metrics(server):
     server.run("1")
     text = server.ask("GET", "/metrics").body.decode()

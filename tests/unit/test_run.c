@@ -1,5 +1,6 @@
 /* test_run.c - one run after another in the real cell program: values, errors, every limit,
  * cancelling. */
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -385,6 +386,140 @@ static void a_process_that_is_killed_from_outside_has_crashed(void **state)
     helper_expect(engine, "1", "1");
 }
 
+/* Sleeps until the run has something to say. */
+static void wait_for(const struct vial_run *run)
+{
+    struct pollfd p = {.fd = vial_run_fd(run), .events = POLLIN};
+
+    assert_true(p.fd >= 0);
+    assert_int_equal(poll(&p, 1, 10000), 1);
+}
+
+static struct vial_run *start(struct vial_request *request, const char *source)
+{
+    struct vial_run *run = NULL;
+
+    vial_engine_settle(engine, 5000);
+    request->source = source;
+    request->source_len = strlen(source);
+    assert_int_equal(vial_run_start(engine, request, &run, NULL), 0);
+    return run;
+}
+
+static void a_thread_that_may_not_wait_goes_on_with_a_run(void **state)
+{
+    struct vial_request request = VIAL_REQUEST_INIT;
+    struct vial_result *result = NULL;
+    struct vial_run *run = start(&request, "6 * 7");
+    struct vial_usage usage = VIAL_USAGE_INIT;
+
+    (void)state;
+    wait_for(run);
+    assert_int_equal(vial_run_try(run, &result, NULL), 0);
+    assert_non_null(result);
+    assert_int_equal(vial_result_status(result), VIAL_STATUS_OK);
+    assert_string_equal(vial_result_value(result, NULL), "42");
+    vial_result_usage(result, &usage);
+    assert_true(usage.cpu_us > 0 && usage.memory_bytes_peak > 0);
+    assert_int_equal(vial_run_fd(run), -1);
+    vial_result_free(result);
+    vial_run_free(run);
+}
+
+static void a_run_that_was_tried_can_be_waited_for(void **state)
+{
+    struct vial_request request = VIAL_REQUEST_INIT;
+    struct vial_limits limits = VIAL_LIMITS_INIT;
+    struct vial_result *result = NULL;
+    struct vial_run *run = start(
+        &request, "console.log('first'); await new Promise(r => setTimeout(r, 100)); 'second'");
+    const char *text;
+    size_t len = 0;
+
+    (void)state;
+    wait_for(run);
+    assert_int_equal(vial_run_try(run, &result, NULL), 0);
+    assert_null(result);
+    assert_true(vial_run_fd(run) >= 0);
+    assert_int_equal(vial_run_try(run, &result, NULL), 0); /* there is nothing to hear */
+    assert_null(result);
+    assert_int_equal(vial_run_wait(run, &result, NULL), 0);
+    assert_string_equal(vial_result_value(result, NULL), "\"second\"");
+    text = vial_result_output(result, VIAL_STDOUT, &len, NULL);
+    assert_int_equal(len, strlen("first\n"));
+    assert_memory_equal(text, "first\n", len);
+    vial_result_free(result);
+    vial_run_free(run);
+    limits.wall_ms_max = 50;
+    request.limits = &limits;
+    run = start(&request, "for (;;) {}");
+    assert_int_equal(vial_run_try(run, &result, NULL), 0);
+    assert_null(result);
+    assert_int_equal(vial_run_wait(run, &result, NULL), 0);
+    assert_int_equal(vial_result_status(result), VIAL_STATUS_WALL_LIMIT);
+    vial_result_free(result);
+    vial_run_free(run);
+}
+
+/* How a process died takes a moment to find out. */
+static void only_who_waits_learns_how_a_process_died(void **state)
+{
+    struct vial_request request = VIAL_REQUEST_INIT;
+    struct vial_engine_stats stats = VIAL_ENGINE_STATS_INIT;
+    struct vial_result *result = NULL;
+    struct vial_run *run;
+
+    (void)state;
+    vial_engine_settle(engine, 5000);
+    vial_engine_stats(engine, &stats);
+    run = start(&request, "for (;;) {}");
+    assert_int_equal(kill(stats.idle_cell_pid, SIGKILL), 0);
+    wait_for(run);
+    assert_int_equal(vial_run_try(run, &result, NULL), 0);
+    assert_null(result);
+    assert_int_equal(vial_run_fd(run), -1);
+    assert_int_equal(vial_run_try(run, &result, NULL), 0);
+    assert_null(result);
+    assert_int_equal(vial_run_wait(run, &result, NULL), 0);
+    assert_int_equal(vial_result_status(result), VIAL_STATUS_CRASHED);
+    vial_result_free(result);
+    vial_run_free(run);
+    run = start(&request, "for (;;) {}"); /* cancelled, and not waited for */
+    vial_run_cancel(run);
+    wait_for(run);
+    assert_int_equal(vial_run_try(run, &result, NULL), 0);
+    assert_null(result);
+    vial_run_free(run);
+    helper_expect(engine, "1", "1");
+}
+
+static void no_tool(struct vial_engine *of, const struct vial_call *call, void *user)
+{
+    (void)of;
+    (void)call;
+    (void)user;
+}
+
+static void a_run_with_tools_has_to_be_waited_for(void **state)
+{
+    struct vial_request request = VIAL_REQUEST_INIT;
+    struct vial_tool tool = VIAL_TOOL_INIT;
+    struct vial_result *result = NULL;
+    struct vial_run *run;
+
+    (void)state;
+    tool.name = "no";
+    tool.call = no_tool;
+    request.tools = &tool;
+    request.tools_count = 1;
+    run = start(&request, "1");
+    assert_int_equal(vial_run_fd(run), -1);
+    assert_int_equal(vial_run_wait(run, &result, NULL), 0);
+    assert_string_equal(vial_result_value(result, NULL), "1");
+    vial_result_free(result);
+    vial_run_free(run);
+}
+
 /* What one run returns becomes the input of the next, which returns it again. */
 static void values_keep_their_identity_there_and_back(void **state)
 {
@@ -485,6 +620,10 @@ int main(void)
         cmocka_unit_test(nothing_of_a_run_is_left_for_the_next),
         cmocka_unit_test(limits_of_files_hold_for_the_run_that_has_them),
         cmocka_unit_test(a_process_that_is_killed_from_outside_has_crashed),
+        cmocka_unit_test(a_thread_that_may_not_wait_goes_on_with_a_run),
+        cmocka_unit_test(a_run_that_was_tried_can_be_waited_for),
+        cmocka_unit_test(only_who_waits_learns_how_a_process_died),
+        cmocka_unit_test(a_run_with_tools_has_to_be_waited_for),
     };
 
     return cmocka_run_group_tests_name("quick", tests, start_quick_engine, stop_engine) +
