@@ -36,7 +36,7 @@ export const op = {
 };
 
 const jobs = new Map(); // by number: { resolve, reject, onOutput, onApprove }
-const tools = new Map(); // by number: { made, engine, onCall }
+const tools = new Map(); // by number: { made, engine, onCall }, where engine is a WeakRef: who waits for a call has a job
 let lastNumber = 0;
 let lastTool = 0;
 
@@ -46,9 +46,10 @@ const events = [
     },
     function call(number, callId, args) {
         const entry = tools.get(number);
-        if (entry !== undefined) {
+        const engine = entry?.engine.deref();
+        if (engine !== undefined) {
             entry.onCall?.(entry.made.name, args);
-            answerCall(addon, entry.engine, entry.made, callId, args);
+            answerCall(addon, engine, entry.made, callId, () => readArgs(args));
         }
     },
     function approve(number, callId, args, name) {
@@ -96,14 +97,16 @@ function begin(hooks, startIt) {
     return { number, promise };
 }
 
-/** Starts a job: { number, promise }. */
-export const startJob = (what, target, request, hooks) =>
-    begin(hooks, (number) => addon.start(what, target, request, number));
+/** Starts a job: { cancel, promise }. The target lives as long as it. */
+export function startJob(what, target, request, hooks) {
+    const { number, promise } = begin({ ...hooks, target }, (given) => addon.start(what, target, request, given));
+    return { cancel: () => cancelJob(number), promise };
+}
 
 export const closeHandle = (handle) => begin({}, (number) => addon.close(handle, number)).promise;
 
-/** Cancels, again and again until it is over: the first time may be before there is something to cancel. */
-export function cancelJob(number) {
+/* Cancels, again and again until it is over: the first time may be before there is something to cancel. */
+function cancelJob(number) {
     const again = () => {
         if (!jobs.has(number)) {
             clearInterval(timer);
@@ -115,9 +118,10 @@ export function cancelJob(number) {
     again();
 }
 
-/** Registers tools for as long as `forget` is not called: { list, forget }. */
-export function registerTools(made, engine, onCall) {
+/** Registers tools for as long as `forget` is not called: { list, forget }. They keep no engine from being collected. */
+export function registerTools(made, handle, onCall) {
     const numbers = [];
+    const engine = new WeakRef(handle);
     const list = made.map((one) => {
         const number = ++lastTool;
         numbers.push(number);
@@ -126,6 +130,9 @@ export function registerTools(made, engine, onCall) {
     });
     return { list, forget: () => numbers.forEach((number) => tools.delete(number)) };
 }
+
+/** How many tools are registered, for tests. */
+export const toolCount = () => tools.size;
 
 /** An onApprove of a job that asks `approve`: true, or a function of a tool's name and arguments. */
 export function approver(engine, approve) {
