@@ -13,7 +13,18 @@ const local = new Set(["127.0.0.1", "[::1]", "localhost"]);
 
 const failed = (text) => new VialError(text, "sys");
 
-/** What a server refused, as the error that a local engine would have given. */
+const codes = {
+    __proto__: null, unauthorized: "denied", forbidden: "denied", not_found: "gone", ended: "gone", conflict: "busy", busy: "busy", quota: "busy",
+    overloaded: "busy", stopping: "busy", store: "busy", internal: "sys",
+};
+
+/** The error that a local engine would have given for what a server says, by the names of docs/api.md. */
+export function errorOf(name, text) {
+    const code = codes[name] ?? "invalid";
+    return code === "gone" ? new ClosedError(text) : new VialError(text, code);
+}
+
+/* What a server refused. */
 function problemOf(status, bytes) {
     let said = {};
     try {
@@ -26,8 +37,7 @@ function problemOf(status, bytes) {
     if (places.length > 0) {
         text += `: ${places.map(({ path, message }) => `${path} ${message}`).join("; ")}`;
     }
-    const code = [401, 403].includes(status) ? "denied" : [409, 429, 503].includes(status) ? "busy" : status < 500 ? "invalid" : "sys";
-    const error = status === 404 || status === 410 ? new ClosedError(text) : new VialError(text, code);
+    const error = errorOf(said.code ?? (status >= 500 ? "internal" : status === 401 ? "unauthorized" : status === 403 ? "forbidden" : "invalid"), text);
     error.status = status;
     error.errors = places;
     return error;

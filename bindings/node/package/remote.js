@@ -3,7 +3,7 @@
  * Runs and evaluations are streamed, so that output comes as it is printed and tools are called here; a client
  * that leaves cancels what it asked for. Values go there as JSON, and come back as JSON with tags. */
 import { ClosedError, VialError } from "./core.js";
-import { Server } from "./http.js";
+import { errorOf, Server } from "./http.js";
 import { answerCall, documentTool } from "./tools.js";
 
 const languages = [undefined, "javascript", "typescript", "python"];
@@ -84,6 +84,9 @@ class RemoteJob {
                 throw new VialError(`the server at ${this.#server.name} ended a run without a result`, "sys");
             }
             return rawOf({ status: "cancelled", error: { name: "Cancelled", message: "the run was cancelled" } }, []);
+        }
+        if (document.status === "failed") { // it was refused when it had been taken already
+            throw errorOf(document.code, document.error.message);
         }
         return rawOf(document, hasFiles ? await this.#files(document.files ?? []) : []);
     }
@@ -226,7 +229,7 @@ export class RemoteEngine {
         try {
             said = await this.#server.ask("POST", "/v1/environments", document);
         } catch (error) {
-            if (error.code !== "busy" || error.status !== 409) {
+            if (error.status !== 409) {
                 throw error;
             }
             said = await this.#server.ask("PUT", `/v1/environments/${encodeURIComponent(document.name)}`, document);
