@@ -413,6 +413,16 @@ VIAL_API VIAL_NODISCARD int vial_run_start(struct vial_engine *engine,
 VIAL_API VIAL_NODISCARD int vial_run_wait(
     struct vial_run *run, struct vial_result **ret, struct vial_error *err);
 
+/* For a thread with a loop of its own, between vial_run_start and vial_run_wait: goes on with a run
+ * without waiting. vial_run_fd is a descriptor of the run's that can be read when vial_run_try has
+ * something to hear; -1 when only vial_run_wait can go on: no cell was ready, there are tools or a
+ * network, or the program ended in a way that takes a moment to find out about. vial_run_try gives
+ * the result, or NULL when there is none yet. Only vial_run_wait keeps limits of time: a run that
+ * has not ended after a few milliseconds belongs to it. */
+VIAL_API int vial_run_fd(const struct vial_run *run);
+VIAL_API VIAL_NODISCARD int vial_run_try(
+    struct vial_run *run, struct vial_result **ret, struct vial_error *err);
+
 /* Stops the run from any thread. vial_run_wait then returns a result with status cancelled, unless
  * the run ended before. Async-signal-safe. */
 VIAL_API void vial_run_cancel(struct vial_run *run);

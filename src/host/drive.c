@@ -202,7 +202,7 @@ static int take_output(struct vial_run *run, struct vial_result *result, const s
 }
 
 enum heard {
-    HEARD_MORE,
+    HEARD_MORE, /* 0: nothing that ends it */
     HEARD_RESULT,
     HEARD_END,
     HEARD_NONSENSE,
@@ -439,7 +439,7 @@ static int drive(struct vial_run *run, struct vial_result *result, struct vial_e
     enum heard heard;
 
     for (;;) {
-        event = sleep_until_event(run);
+        event = run->heard != HEARD_MORE ? EVENT_READ : sleep_until_event(run);
         if (event != EVENT_READ && ask_to_stop(run, event)) {
             continue;
         }
@@ -450,7 +450,8 @@ static int drive(struct vial_run *run, struct vial_result *result, struct vial_e
             state_limit(run, result, event);
             return VIAL_OK;
         }
-        heard = listen_once(run, result);
+        heard = run->heard != HEARD_MORE ? (enum heard)run->heard : listen_once(run, result);
+        run->heard = HEARD_MORE;
         if (heard == HEARD_RESULT && result->interrupted != 0 && run->interrupted == 0) {
             heard = HEARD_NONSENSE; /* nobody asked it to stop */
         }
@@ -477,12 +478,45 @@ static int drive(struct vial_run *run, struct vial_result *result, struct vial_e
         }
     }
 }
+
+/* Once for a result. */
+static void begin(struct vial_run *run, struct vial_result *result)
+{
+    if (run->calls.result != result) {
+        calls_begin(run, run->engine->cells[run->cell].sock, result);
+        permit_note(run, result);
+    }
+}
+
+int drive_can_try(const struct vial_run *run)
+{
+    return run->cell != CELL_NONE && run->session == NULL && run->heard == HEARD_MORE &&
+           run->wake_fd < 0 && run->calls.pending_count == 0 && !fetches_are_pending(run);
+}
+
+int drive_try(struct vial_run *run, struct vial_result *result)
+{
+    enum heard heard;
+
+    begin(run, result);
+    heard = listen_once(run, result);
+    /* Of a process that has ended by itself nobody but its template knows what it used, and nobody
+     * had a reason to ask it to stop: both are for who may wait. */
+    if (heard != HEARD_RESULT || result->interrupted != 0 ||
+        meter_cpu_us(&run->engine->cells[run->cell]) == 0) {
+        run->heard = (int)heard;
+        return 0;
+    }
+    run->ended_us = clock_now_us();
+    calls_end(run);
+    return 1;
+}
+
 int drive_run(struct vial_run *run, struct vial_result *result, struct vial_error *err)
 {
     int r;
 
-    calls_begin(run, run->engine->cells[run->cell].sock, result);
-    permit_note(run, result);
+    begin(run, result);
     r = drive(run, result, err);
     calls_end(run);
     return r;

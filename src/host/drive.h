@@ -18,6 +18,11 @@ void drive_sit_together(struct vial_run *run);
 VIAL_NODISCARD int drive_run(
     struct vial_run *run, struct vial_result *result, struct vial_error *err);
 
+/* Hears what the cell has said, without waiting. 1 when the run is over with a plain result; 0 when
+ * it goes on, or when drive_run has to look at how it ended: then drive_can_try is 0. */
+VIAL_NODISCARD int drive_try(struct vial_run *run, struct vial_result *result);
+int drive_can_try(const struct vial_run *run);
+
 /* What the run used, read while its process can still be asked. */
 void drive_usage(struct vial_run *run, struct vial_result *result);
 

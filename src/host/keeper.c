@@ -557,8 +557,10 @@ static void watch_fill(struct vial_engine *e, struct watch *w)
     for (i = 0; i < e->cells_count; i++) {
         const struct cell *c = &e->cells[i];
 
-        /* A cell that has been taken is its run's, but for a member that is to make a branch. */
-        if (c->state == CELL_BORN || c->state == CELL_READY ||
+        /* A cell that has been taken is its run's, but for a member that is to make a branch. So
+         * that what it says wakes nobody else, one that waits to be taken is not watched: of its
+         * end the template tells. */
+        if (c->state == CELL_BORN || (c->state == CELL_READY && c->family != FAMILY_NONE) ||
             (c->state == CELL_TAKEN && c->unborn > 0)) {
             watch_add(w, c->sock, WATCH_CELL, i);
         }

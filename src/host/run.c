@@ -298,13 +298,54 @@ int vial_run_start(struct vial_engine *engine, const struct vial_request *reques
     return run_start_in(engine, request, &engine->spec_default, ret, err);
 }
 
+/* The cell has said all that it will say: what it used is read, and it goes. */
+static void settle(struct vial_run *run, struct vial_result *result)
+{
+    drive_usage(run, result);
+    if (result->status == VIAL_STATUS_OK || result->status == VIAL_STATUS_EXCEPTION ||
+        result->refused) {
+        drive_kill(run);
+    }
+    run_complete(run, result);
+    release_cell(run, result->status == VIAL_STATUS_CRASHED ||
+                          (result->status == VIAL_STATUS_DENIED && !result->refused));
+}
+
+int vial_run_fd(const struct vial_run *run)
+{
+    return drive_can_try(run) ? run->engine->cells[run->cell].sock : -1;
+}
+
+int vial_run_try(struct vial_run *run, struct vial_result **ret, struct vial_error *err)
+{
+    int r;
+
+    *ret = NULL;
+    if (!drive_can_try(run)) {
+        return VIAL_OK;
+    }
+    if (run->result == NULL) {
+        r = result_new(&run->limits, run->engine->isolation_json, &run->result, err);
+        if (r < 0) {
+            return r;
+        }
+    }
+    if (drive_try(run, run->result)) {
+        settle(run, run->result);
+        *ret = run->result;
+        run->result = NULL;
+    }
+    return VIAL_OK;
+}
+
 int vial_run_wait(struct vial_run *run, struct vial_result **ret, struct vial_error *err)
 {
     struct vial_engine *engine = run->engine;
-    struct vial_result *result;
+    struct vial_result *result = run->result;
     int r;
 
-    r = result_new(&run->limits, engine->isolation_json, &result, err);
+    run->result = NULL;
+    r = result != NULL ? VIAL_OK : result_new(&run->limits, engine->isolation_json, &result, err);
     if (r < 0) {
         return r;
     }
@@ -330,14 +371,7 @@ int vial_run_wait(struct vial_run *run, struct vial_result **ret, struct vial_er
         release_cell(run, 0);
         return r;
     }
-    drive_usage(run, result);
-    if (result->status == VIAL_STATUS_OK || result->status == VIAL_STATUS_EXCEPTION ||
-        result->refused) {
-        drive_kill(run);
-    }
-    run_complete(run, result);
-    release_cell(run, result->status == VIAL_STATUS_CRASHED ||
-                          (result->status == VIAL_STATUS_DENIED && !result->refused));
+    settle(run, result);
     *ret = result;
     return VIAL_OK;
 }
@@ -364,6 +398,7 @@ void vial_run_free(struct vial_run *run)
     }
     calls_close(run);
     permit_close(run);
+    vial_result_free(run->result);
     fd_closep(&run->pidfd);
     if (run->session == NULL) { /* else it is the session's */
         fd_closep(&run->wake_fd);

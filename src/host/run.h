@@ -25,6 +25,8 @@ struct vial_run {
     uint64_t memory_next_us; /* when to look at it again */
     uint64_t id;
     struct run_calls calls;
+    struct vial_result *result; /* of a run that was tried, on its way; else NULL */
+    int heard;   /* what a try left for who may wait: enum heard of drive.c; 0: nothing */
     int wake_fd; /* wakes the thread that waits; -1: nobody will want to */
     /* An evaluation in a session: its cell is not ours to end, if that can be helped. */
     struct vial_session *session; /* NULL: a run */
