@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { ARGS_MAX = 5, CANCEL_MS = 20 };
 
@@ -32,9 +33,24 @@ void instance_drop(struct instance *in)
     if (in == NULL || __atomic_sub_fetch(&in->refs, 1, __ATOMIC_SEQ_CST) > 0) {
         return;
     }
+    if (in->here_fd >= 0) {
+        (void)close(in->here_fd);
+    }
     pthread_cond_destroy(&in->quiet);
     pthread_mutex_destroy(&in->lock);
     free(in);
+}
+
+uint64_t instances_hand_over(uint64_t due_us)
+{
+    uint64_t next = 0;
+
+    pthread_mutex_lock(&instances_lock);
+    for (struct instance *in = instances; in != NULL; in = in->next) {
+        here_hand_over(in, due_us, &next);
+    }
+    pthread_mutex_unlock(&instances_lock);
+    return next;
 }
 
 /* Cancels what is going on, waits for it, and ends every process. Afterwards nothing calls Node. */
@@ -48,6 +64,9 @@ void instance_stop(struct instance *in)
         return;
     }
     in->is_closed = 1;
+    pthread_mutex_unlock(&in->lock);
+    here_hand_over(in, UINT64_MAX, NULL);
+    pthread_mutex_lock(&in->lock);
     while (in->job_count > 0) {
         for (struct job *job = in->jobs; job != NULL; job = job->next) {
             job_cancel(job);
@@ -554,6 +573,7 @@ static struct instance *instance_new(napi_env env, napi_value dispatch)
     }
     in->env = env;
     in->refs = 1;
+    in->here_fd = -1;
     pthread_mutex_init(&in->lock, NULL);
     pthread_cond_init(&in->quiet, NULL);
     /* The hook after the function: hooks are called in the opposite order, and ours has to be done
@@ -572,6 +592,7 @@ static struct instance *instance_new(napi_env env, napi_value dispatch)
     in->next = instances;
     instances = in;
     pthread_mutex_unlock(&instances_lock);
+    here_open(in);
     return in;
 }
 

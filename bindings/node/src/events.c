@@ -43,6 +43,7 @@ void output_came(int stream, const char *bytes, size_t len, void *user)
     struct job *job = user;
     struct event *e = event_new(EVENT_OUTPUT, job->number, bytes, len);
 
+    job->has_posted = 1;
     if (e != NULL) {
         e->flag = stream;
         (void)post(job->instance, e);
