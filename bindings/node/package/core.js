@@ -35,14 +35,14 @@ export const op = {
     engineNew: 0, run: 1, envNew: 2, envStart: 3, sessionNew: 4, sessionEval: 5, sessionCall: 6, sessionBranch: 7, settle: 8,
 };
 
-const jobs = new Map(); // by number: { resolve, reject, onOutput, onApprove }
+const jobs = new Map(); // by number: Job
 const tools = new Map(); // by number: { made, engine, onCall }, where engine is a WeakRef: who waits for a call has a job
 let lastNumber = 0;
 let lastTool = 0;
 
 const events = [
     function output(number, stream, bytes) {
-        jobs.get(number)?.onOutput?.(stream, bytes);
+        jobs.get(number)?.hooks?.onOutput(stream, bytes);
     },
     function call(number, callId, args) {
         const entry = tools.get(number);
@@ -70,40 +70,65 @@ const events = [
     },
 ];
 
-export const addon = loadAddon().setup((kind, ...rest) => events[kind](...rest));
+export const addon = loadAddon().setup((kind, number, a, b, c) => events[kind](number, a, b, c));
 
 // process.exit() does not run the hooks that the end of a loop does.
 process.once("exit", () => addon.shutdown());
 
-function begin(hooks, startIt) {
-    const number = ++lastNumber;
-    const promise = new Promise((resolve, reject) => {
-        jobs.set(number, { ...hooks, resolve, reject });
-    });
-    if (jobs.size === 1) {
-        addon.keepAlive(true);
+/* Something on its way. It holds what it is done to, so that nobody collects that meanwhile. */
+class Job {
+    constructor(target, hooks, onApprove, engine) {
+        this.number = ++lastNumber;
+        this.target = target;
+        this.engine = engine;
+        this.hooks = hooks;
+        this.onApprove = onApprove;
+        this.promise = new Promise((resolve, reject) => {
+            this.resolve = resolve;
+            this.reject = reject;
+        });
+        jobs.set(this.number, this);
+        if (jobs.size === 1) {
+            addon.keepAlive(true);
+        }
     }
-    try {
-        startIt(number);
-    } catch (error) {
-        const job = jobs.get(number);
-        jobs.delete(number);
+
+    cancel() {
+        cancelJob(this.number);
+    }
+
+    /* It did not even begin. */
+    fail(error) {
+        jobs.delete(this.number);
         if (jobs.size === 0) {
             addon.keepAlive(false);
         }
-        job.reject(error.code === "VIAL_CLOSED" ? new ClosedError(error.message) :
+        this.reject(error.code === "VIAL_CLOSED" ? new ClosedError(error.message) :
             error.code === "VIAL_BUSY" ? new VialError(error.message, "busy") : error);
+        return this;
     }
-    return { number, promise };
 }
 
-/** Starts a job: { cancel, promise }. The target lives as long as it. */
-export function startJob(what, target, request, hooks) {
-    const { number, promise } = begin({ ...hooks, target }, (given) => addon.start(what, target, request, given));
-    return { cancel: () => cancelJob(number), promise };
+/** Starts a job: { cancel(), promise }. Of the request only what a small program has is read, but for `more: 1`. */
+export function startJob(what, target, request, hooks, onApprove, engine) {
+    const job = new Job(target, hooks, onApprove, engine);
+    try {
+        addon.start(what, target, request, job.number);
+        return job;
+    } catch (error) {
+        return job.fail(error);
+    }
 }
 
-export const closeHandle = (handle) => begin({}, (number) => addon.close(handle, number)).promise;
+export function closeHandle(handle) {
+    const job = new Job();
+    try {
+        addon.close(handle, job.number);
+        return job.promise;
+    } catch (error) {
+        return job.fail(error).promise;
+    }
+}
 
 /* Cancels, again and again until it is over: the first time may be before there is something to cancel. */
 function cancelJob(number) {

@@ -39,14 +39,14 @@ export class Result {
     constructor(raw, functionOf) {
         this.#raw = raw;
         this.#functionOf = functionOf;
-        this.status = raw.status;
-        this.ok = raw.status === "ok";
-        this.stdout = raw.stdout;
-        this.stderr = raw.stderr;
-        this.exitCode = raw.exitCode < 0 ? null : raw.exitCode;
+        this.status = raw.status ?? "ok";
+        this.ok = this.status === "ok";
+        this.stdout = raw.stdout ?? "";
+        this.stderr = raw.stderr ?? "";
+        this.exitCode = raw.exitCode < 0 ? null : raw.exitCode ?? 0;
         this.text = raw.text;
-        this.sessionLives = raw.sessionLives !== 0;
-        this.filesLeftOut = raw.filesLeftOut;
+        this.sessionLives = raw.sessionLives === 1;
+        this.filesLeftOut = raw.filesLeftOut ?? 0;
         this.files = {};
         for (let i = 0; i < (raw.files?.length ?? 0); i += 2) {
             this.files[raw.files[i]] = raw.files[i + 1];
@@ -118,65 +118,90 @@ export class Result {
 
 /* ---- what runs ---- */
 
-/** A program on its way: wait() for its result, follow its events(), cancel() it. */
-export class Run {
-    #job;
-    #isCancelled = false;
-    #events = [];
+/* What happens while something runs: kept for who follows it, and told to the callbacks of its options. */
+class Happening {
+    events = [];
+    isOver = false;
+    #options;
     #wake = [];
-    #isOver = false;
-    #result;
+    #decoders;
 
-    /* begin(hooks) starts the job and gives { cancel, promise } of what Result is made of. */
-    constructor(options, ready, begin, functionOf) {
-        const decoders = {};
-        const hooks = {
-            onEvent: (event) => this.#push(event),
-            onText: (type, data) => {
-                this.#push({ type, data });
-                call(options.onOutput, type, data);
-                call(type === "stdout" ? options.onStdout : options.onStderr, data);
-            },
-            onOutput: (stream, bytes) => {
-                const type = stream === 1 ? "stdout" : "stderr";
-                decoders[type] ??= new TextDecoder();
-                hooks.onText(type, decoders[type].decode(bytes, { stream: true }));
-            },
-        };
-        this.#result = this.#follow(options.signal, ready, begin, hooks, functionOf);
-        this.#result.catch(() => {}); // who waits gets it
+    constructor(options) {
+        this.#options = options;
     }
 
-    async #follow(signal, ready, begin, hooks, functionOf) {
-        const abort = () => this.cancel();
-        try {
-            if (ready !== undefined) {
-                await ready;
-            }
-            this.#job = begin(hooks);
-            if (this.#isCancelled || signal?.aborted) {
-                this.#job.cancel();
-            }
-            signal?.addEventListener("abort", abort, { once: true });
-            const result = new Result(await this.#job.promise, functionOf);
-            this.#push({ type: "result", data: result });
-            return result;
-        } finally {
-            signal?.removeEventListener("abort", abort);
-            this.#isOver = true;
-            this.#wakeAll();
-        }
-    }
-
-    #push(event) {
-        if (this.#events.length < EVENTS_MAX || event.type === "result") {
-            this.#events.push(event);
+    onEvent(event) {
+        if (this.events.length < EVENTS_MAX || event.type === "result") {
+            this.events.push(event);
         }
         this.#wakeAll();
     }
 
+    onText(type, data) {
+        const options = this.#options;
+        this.onEvent({ type, data });
+        call(options.onOutput, type, data);
+        call(type === "stdout" ? options.onStdout : options.onStderr, data);
+    }
+
+    onOutput(stream, bytes) {
+        const type = stream === 1 ? "stdout" : "stderr";
+        this.#decoders ??= { stdout: new TextDecoder(), stderr: new TextDecoder() };
+        this.onText(type, this.#decoders[type].decode(bytes, { stream: true }));
+    }
+
+    end() {
+        this.isOver = true;
+        this.#wakeAll();
+    }
+
     #wakeAll() {
-        this.#wake.splice(0).forEach((wake) => wake());
+        if (this.#wake.length > 0) {
+            this.#wake.splice(0).forEach((wake) => wake());
+        }
+    }
+
+    next() {
+        return new Promise((resolve) => this.#wake.push(resolve));
+    }
+}
+
+/** A program on its way: wait() for its result, follow its events(), cancel() it. */
+export class Run {
+    #job;
+    #isCancelled = false;
+    #happening;
+    #result;
+
+    /* begin(happening) starts the job and gives { cancel, promise } of what Result is made of; ended() is called when
+     * it is over, however that went. */
+    constructor(options, ready, begin, functionOf, ended) {
+        const { signal } = options;
+        const abort = signal === undefined ? undefined : () => this.cancel();
+        const over = () => {
+            signal?.removeEventListener("abort", abort);
+            this.#happening.end();
+            ended?.(this);
+        };
+        const begun = () => {
+            this.#job = begin(this.#happening);
+            if (this.#isCancelled || signal?.aborted) {
+                this.#job.cancel();
+            }
+            signal?.addEventListener("abort", abort, { once: true });
+            return this.#job.promise;
+        };
+        this.#happening = new Happening(options);
+        this.#result = (ready === undefined ? promiseOf(begun) : ready.then(begun)).then((raw) => {
+            const result = new Result(raw, functionOf);
+            this.#happening.onEvent({ type: "result", data: result });
+            over();
+            return result;
+        }, (error) => {
+            over();
+            throw error;
+        });
+        this.#result.catch(() => {}); // who waits gets it
     }
 
     wait() {
@@ -190,20 +215,30 @@ export class Run {
 
     /** { type: "stdout" | "stderr" | "call" | "result", data }, as it happens. */
     async *events() {
+        const happening = this.#happening;
         for (let at = 0; ;) {
-            if (at < this.#events.length) {
-                yield this.#events[at++];
-            } else if (this.#isOver) {
+            if (at < happening.events.length) {
+                yield happening.events[at++];
+            } else if (happening.isOver) {
                 await this.#result;
                 return;
             } else {
-                await new Promise((resolve) => this.#wake.push(resolve));
+                await happening.next();
             }
         }
     }
 
     [Symbol.asyncIterator]() {
         return this.events();
+    }
+}
+
+/* What a function throws as a promise, without a turn more than it takes. */
+function promiseOf(f) {
+    try {
+        return f();
+    } catch (error) {
+        return Promise.reject(error);
     }
 }
 
@@ -253,6 +288,7 @@ export class Vial {
     #isRemote;
     #isClosed = false;
     #open = new Set(); // runs, sessions and environments
+    #forget = (what) => this.#open.delete(what);
 
     /** new Vial(options) is an engine of this process, new Vial("https://host", { key }) one at a server. */
     constructor(first = {}, options = {}) {
@@ -301,15 +337,14 @@ export class Vial {
         const ready = this.#engine.isReady && !(environment instanceof Environment) ? undefined : this._whenReady().then(async () => {
             place = environment instanceof Environment ? await environment._whenReady() : environment;
         });
-        const run = new Run(options, ready, (hooks) => this._engine.run(request, made, options, hooks, place));
-        const untrack = this._track(run);
-        run.wait().then(untrack, untrack);
+        const run = new Run(options, ready, (hooks) => this._engine.run(request, made, options, hooks, place), undefined, this.#forget);
+        this.#open.add(run);
         return run;
     }
 
     /** Runs a program in a fresh process to its end. */
-    async run(code, options = {}) {
-        return this.start(code, options).wait();
+    run(code, options = {}) {
+        return promiseOf(() => this.start(code, options).wait());
     }
 
     session(options = {}) {
@@ -367,8 +402,8 @@ export function defaultEngine() {
 }
 
 /** Runs a program in a fresh process behind the wall. A failure of the guest is a Result. */
-export async function run(code, options = {}) {
-    return (options?.engine ?? defaultEngine()).run(code, options);
+export function run(code, options = {}) {
+    return promiseOf(() => (options?.engine ?? defaultEngine()).run(code, options));
 }
 
 /** Starts a program: a Run, whose events() can be followed. */
@@ -529,7 +564,7 @@ export class Session {
     async #callFunction(number, args) {
         const encoded = args.length === 0 ? { json: "[]" } :
             encodeValue(args, "the arguments", this.#handleOf);
-        const request = { function: number, input: encoded.json ?? encoded.cbor, inputIsCbor: encoded.cbor ? 1 : 0 };
+        const request = { function: number, input: encoded.json ?? encoded.cbor, inputIsCbor: encoded.cbor ? 1 : 0, more: 1 };
         return (await this.#begin({}, (hooks) => this.#place.call(request, hooks)).wait()).valueOrThrow();
     }
 

@@ -4,20 +4,19 @@ import { readArgs } from "./tools.js";
 
 /* Starts a job with the callbacks of its options. */
 function startWith(what, engine, target, request, options, hooks) {
-    const jobHooks = { engine, onOutput: hooks.onOutput };
-    request.onOutput = 1;
+    let onApprove;
     if (options.approve !== undefined && options.approve !== false) {
-        request.onApprove = 1;
-        jobHooks.onApprove = approver(engine, options.approve);
+        request.onApprove = request.more = 1;
+        onApprove = approver(engine, options.approve);
     }
-    return startJob(what, target, request, jobHooks);
+    return startJob(what, target, request, hooks, onApprove, engine);
 }
 
 export class LocalEngine {
     #handle;
 
     constructor(request) {
-        this.ready = startJob(op.engineNew, null, request, {}).promise.then((handle) => {
+        this.ready = startJob(op.engineNew, null, { ...request, more: 1 }).promise.then((handle) => {
             this.#handle = handle;
         });
     }
@@ -28,13 +27,17 @@ export class LocalEngine {
 
     run(request, made, options, hooks, environment) {
         const engine = this.#handle;
-        request.environment = environment?.handle;
+        if (environment !== undefined) {
+            request.environment = environment.handle;
+            request.more = 1;
+        }
         if (made.length === 0) {
             return startWith(op.run, engine, engine, request, options, hooks);
         }
         const tools = registerTools(made, engine,
             (name, args) => hooks.onEvent({ type: "call", data: { name, get args() { return readArgs(args); } } }));
         request.tools = tools.list;
+        request.more = 1;
         const job = startWith(op.run, engine, engine, request, options, hooks);
         job.promise = job.promise.finally(tools.forget);
         return job;
@@ -43,7 +46,7 @@ export class LocalEngine {
     async environment(source, made) {
         const tools = registerTools(made, this.#handle);
         try {
-            const handle = await startJob(op.envNew, this.#handle, { document: source, tools: tools.list }, {}).promise;
+            const handle = await startJob(op.envNew, this.#handle, { document: source, tools: tools.list, more: 1 }).promise;
             return new LocalEnvironment(handle, tools);
         } catch (error) {
             tools.forget();
@@ -55,8 +58,9 @@ export class LocalEngine {
         const tools = registerTools(made, this.#handle);
         request.environment = environment?.handle;
         request.tools = tools.list;
+        request.more = 1;
         try {
-            const handle = await startJob(op.sessionNew, this.#handle, request, {}).promise;
+            const handle = await startJob(op.sessionNew, this.#handle, request).promise;
             return new LocalSession(this.#handle, handle, new SharedTools(tools));
         } catch (error) {
             tools.forget();
@@ -65,7 +69,7 @@ export class LocalEngine {
     }
 
     async settle(ms) {
-        await startJob(op.settle, this.#handle, { count: Math.max(1, Math.round(ms)) }, {}).promise;
+        await startJob(op.settle, this.#handle, { count: Math.max(1, Math.round(ms)), more: 1 }).promise;
     }
 
     async stats() {
@@ -96,7 +100,7 @@ class LocalEnvironment {
     }
 
     test() {
-        return startJob(op.envStart, this.handle, {}, {}).promise;
+        return startJob(op.envStart, this.handle, {}).promise;
     }
 
     async close() {
@@ -144,7 +148,7 @@ class LocalSession {
     #start(what, request, options, hooks) {
         const job = startWith(what, this.#engine, this.#handle, request, options, hooks);
         job.promise = job.promise.then((raw) => {
-            if (raw.sessionLives === 0) {
+            if (raw.sessionLives !== 1) {
                 this.#forget();
             }
             return raw;
@@ -165,7 +169,7 @@ class LocalSession {
     }
 
     async branch(count) {
-        const handles = await startJob(op.sessionBranch, this.#handle, { count }, {}).promise;
+        const handles = await startJob(op.sessionBranch, this.#handle, { count, more: 1 }).promise;
         return handles.map((handle) => new LocalSession(this.#engine, handle, this.#tools));
     }
 

@@ -191,15 +191,11 @@ static int fill_engine_options(napi_env env, struct job *job, napi_value object)
     return 0;
 }
 
-static int fill_job(napi_env env, struct job *job, napi_value object)
+static int fill_more(napi_env env, struct job *job, napi_value object)
 {
     napi_value value;
     int64_t number = 0;
 
-    if (request_fill(env, job->instance, object, &job->request) < 0) {
-        return -1;
-    }
-    job->request.request.limits = job->request.request.limits != NULL ? &job->request.limits : NULL;
     if (job->op == OP_ENGINE_NEW) {
         return fill_engine_options(env, job, object);
     }
@@ -225,14 +221,25 @@ static int fill_job(napi_env env, struct job *job, napi_value object)
         napi_throw_type_error(env, NULL, "a document must be a string");
         return -1;
     }
-    if (!is_missing(env, named(env, object, "onOutput"))) {
-        job->request.request.on_output = output_came;
-    }
     if (!is_missing(env, named(env, object, "onApprove"))) {
         job->request.request.on_approve = tool_needs_approval;
     }
-    job->request.request.user = job;
     return 0;
+}
+
+static int fill_job(napi_env env, struct job *job, napi_value object)
+{
+    struct vial_request *request = &job->request.request;
+
+    if (request_fill(env, job->instance, object, &job->request) < 0) {
+        return -1;
+    }
+    request->limits = request->limits != NULL ? &job->request.limits : NULL;
+    request->user = job;
+    if (job->op == OP_RUN || job->op == OP_SESSION_EVAL || job->op == OP_SESSION_CALL) {
+        request->on_output = output_came;
+    }
+    return job->request.has_more ? fill_more(env, job, object) : 0;
 }
 
 /* start(op, target, request, number): dispatch tells of it under this number. */

@@ -46,6 +46,7 @@ struct instance {
     napi_async_context context;               /* of what JavaScript is told without a detour */
     napi_ref resource;                        /* its object */
     int here_fd;                              /* an epoll's, of the run that is here; -1: none */
+    int is_deaf;                              /* the poll could not be started */
     struct job *here;                         /* it is nobody else's; lock */
 };
 
@@ -87,6 +88,7 @@ struct request {
     struct vial_session_options options;
     struct vial_limits limits;
     struct handle *environment; /* a reference, or NULL */
+    int has_more;               /* than a program and its input */
 };
 
 /* Reads an object that js/request.js has made. 0, or -1 with an exception thrown. */

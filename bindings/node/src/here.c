@@ -221,7 +221,7 @@ static int keep_here(struct instance *in, struct job *job)
 }
 
 /* The cell has said something. */
-static void listen(void *handle, int status, int events)
+static void hear(void *handle, int status, int events)
 {
     struct instance *in = *(struct instance **)handle; /* its first member is for its user */
     struct job *job = take_job(in, UINT64_MAX, NULL);
@@ -259,7 +259,7 @@ int here_begin(struct instance *in, struct job *job)
     const struct vial_limits *limits = job->request.request.limits;
     uint64_t lasts_us = HERE_US;
 
-    if (in->poll == NULL || in->here != NULL || !is_small(job)) {
+    if (in->poll == NULL || in->is_deaf || in->here != NULL || !is_small(job)) {
         return -1;
     }
     if (limits != NULL && limits->wall_ms_max != 0 && limits->wall_ms_max * 1000ULL < lasts_us) {
@@ -284,7 +284,9 @@ static void closed(void *handle)
 {
     struct instance *in = *(struct instance **)handle;
 
-    (void)napi_remove_async_cleanup_hook(in->poll_hook);
+    if (in->poll_hook != NULL) {
+        (void)napi_remove_async_cleanup_hook(in->poll_hook);
+    }
     free(handle);
     instance_drop(in);
 }
@@ -346,8 +348,9 @@ void here_open(struct instance *in)
     in->poll = handle;
     __atomic_add_fetch(&in->refs, 1, __ATOMIC_SEQ_CST);
     uv.unref(handle); /* what keeps Node alive is told elsewhere */
-    if (napi_add_async_cleanup_hook(in->env, close_poll, in, NULL) != napi_ok ||
-        uv.poll_start(handle, UV_READABLE, listen) != 0) {
-        abort(); /* LCOV: a handle that nobody would close */
+    if (napi_add_async_cleanup_hook(in->env, close_poll, in, NULL) != napi_ok) {
+        close_poll(NULL, in);
+    } else if (uv.poll_start(handle, UV_READABLE, hear) != 0) {
+        in->is_deaf = 1; /* runs are for threads */
     }
 }
