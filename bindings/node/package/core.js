@@ -26,8 +26,9 @@ function loadAddon() {
     try {
         return createRequire(import.meta.url)("./vial.node");
     } catch (error) {
-        throw new VialError(`vial cannot load its addon: ${error.message}. vial.node must be in the package, and libvial.so.0 ` +
-            "of the same version installed, or its folder named by LD_LIBRARY_PATH", "sys");
+        const advice = error.code === "VIAL_VERSION" ? "" :
+            ". vial.node must be in the package, and libvial.so.0 of the same version installed, or its folder named by LD_LIBRARY_PATH";
+        throw new VialError(`vial cannot load its addon: ${error.message}${advice}`, "sys");
     }
 }
 
@@ -36,7 +37,7 @@ export const op = {
 };
 
 const jobs = new Map(); // by number: Job
-const tools = new Map(); // by number: { made, engine, onCall }, where engine is a WeakRef: who waits for a call has a job
+const tools = new Map(); // by number: WeakRef of { made, engine, onCall }, which its owner holds: a tool may well refer to its engine
 let lastNumber = 0;
 let lastTool = 0;
 
@@ -45,11 +46,10 @@ const events = [
         jobs.get(number)?.hooks?.onOutput(stream, bytes);
     },
     function call(number, callId, args) {
-        const entry = tools.get(number);
-        const engine = entry?.engine.deref();
-        if (engine !== undefined) {
+        const entry = tools.get(number)?.deref();
+        if (entry !== undefined) {
             entry.onCall?.(entry.made.name, args);
-            answerCall(addon, engine, entry.made, callId, () => readArgs(args));
+            answerCall(addon, entry.engine, entry.made, callId, () => readArgs(args));
         }
     },
     function approve(number, callId, args, name) {
@@ -77,10 +77,10 @@ process.once("exit", () => addon.shutdown());
 
 /* Something on its way. It holds what it is done to, so that nobody collects that meanwhile. */
 class Job {
-    constructor(target, hooks, onApprove, engine) {
+    constructor(target, hooks, onApprove, owners) {
         this.number = ++lastNumber;
         this.target = target;
-        this.engine = engine;
+        this.owners = owners;
         this.hooks = hooks;
         this.onApprove = onApprove;
         this.promise = new Promise((resolve, reject) => {
@@ -110,8 +110,8 @@ class Job {
 }
 
 /** Starts a job: { cancel(), promise }. Of the request only what a small program has is read, but for `more: 1`. */
-export function startJob(what, target, request, hooks, onApprove, engine) {
-    const job = new Job(target, hooks, onApprove, engine);
+export function startJob(what, target, request, hooks, onApprove, owners) {
+    const job = new Job(target, hooks, onApprove, owners);
     try {
         addon.start(what, target, request, job.number);
         return job;
@@ -143,17 +143,31 @@ function cancelJob(number) {
     again();
 }
 
-/** Registers tools for as long as `forget` is not called: { list, forget }. They keep no engine from being collected. */
-export function registerTools(made, handle, onCall) {
-    const numbers = [];
-    const engine = new WeakRef(handle);
-    const list = made.map((one) => {
-        const number = ++lastTool;
-        numbers.push(number);
-        tools.set(number, { made: one, engine, onCall });
-        return nativeTool(one, number);
-    });
-    return { list, forget: () => numbers.forEach((number) => tools.delete(number)) };
+/* Tools whose owner was collected and never closed. */
+const forgotten = new FinalizationRegistry((numbers) => numbers.forEach((number) => tools.delete(number)));
+
+/** Tools that guests can call for as long as this lives and forget() is not called. */
+export class RegisteredTools {
+    #numbers = [];
+    #entries = [];
+
+    constructor(made, engine, onCall) {
+        this.list = made.map((one) => {
+            const number = ++lastTool;
+            const entry = { made: one, engine, onCall };
+            this.#numbers.push(number);
+            this.#entries.push(entry);
+            tools.set(number, new WeakRef(entry));
+            return nativeTool(one, number);
+        });
+        forgotten.register(this, this.#numbers, this);
+    }
+
+    forget() {
+        forgotten.unregister(this);
+        this.#numbers.forEach((number) => tools.delete(number));
+        this.#entries = [];
+    }
 }
 
 /** How many tools are registered, for tests. */

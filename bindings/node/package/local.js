@@ -1,15 +1,15 @@
 /* local.js - an engine in this process: what index.js asks of one, by the addon. remote.js is the same at a server. */
-import { addon, approver, closeHandle, op, registerTools, startJob } from "./core.js";
+import { addon, approver, closeHandle, op, RegisteredTools, startJob } from "./core.js";
 import { readArgs } from "./tools.js";
 
-/* Starts a job with the callbacks of its options. */
-function startWith(what, engine, target, request, options, hooks) {
+/* Starts a job with the callbacks of its options. The owner has the tools that it can call. */
+function startWith(what, engine, target, request, options, hooks, owner) {
     let onApprove;
     if (options.approve !== undefined && options.approve !== false) {
         request.onApprove = request.more = 1;
         onApprove = approver(engine, options.approve);
     }
-    return startJob(what, target, request, hooks, onApprove, engine);
+    return startJob(what, target, request, hooks, onApprove, owner);
 }
 
 export class LocalEngine {
@@ -32,19 +32,18 @@ export class LocalEngine {
             request.more = 1;
         }
         if (made.length === 0) {
-            return startWith(op.run, engine, engine, request, options, hooks);
+            return startWith(op.run, engine, engine, request, options, hooks, environment);
         }
-        const tools = registerTools(made, engine,
+        const tools = new RegisteredTools(made, engine,
             (name, args) => hooks.onEvent({ type: "call", data: { name, get args() { return readArgs(args); } } }));
         request.tools = tools.list;
         request.more = 1;
-        const job = startWith(op.run, engine, engine, request, options, hooks);
-        job.promise = job.promise.finally(tools.forget);
-        return job;
+        const job = startWith(op.run, engine, engine, request, options, hooks, [environment, tools]);
+        return { cancel: () => job.cancel(), promise: job.promise.finally(() => tools.forget()) };
     }
 
     async environment(source, made) {
-        const tools = registerTools(made, this.#handle);
+        const tools = new RegisteredTools(made, this.#handle);
         try {
             const handle = await startJob(op.envNew, this.#handle, { document: source, tools: tools.list, more: 1 }).promise;
             return new LocalEnvironment(handle, tools);
@@ -55,13 +54,13 @@ export class LocalEngine {
     }
 
     async session(request, made, environment) {
-        const tools = registerTools(made, this.#handle);
+        const tools = new RegisteredTools(made, this.#handle);
         request.environment = environment?.handle;
         request.tools = tools.list;
         request.more = 1;
         try {
             const handle = await startJob(op.sessionNew, this.#handle, request).promise;
-            return new LocalSession(this.#handle, handle, new SharedTools(tools));
+            return new LocalSession(this.#handle, handle, new SharedTools(tools, environment));
         } catch (error) {
             tools.forget();
             throw error;
@@ -87,16 +86,12 @@ export class LocalEngine {
     }
 }
 
-/* Tools whose owner was collected and never closed. */
-const forgotten = new FinalizationRegistry((tools) => tools.forget());
-
 class LocalEnvironment {
     #tools;
 
     constructor(handle, tools) {
         this.handle = handle;
         this.#tools = tools;
-        forgotten.register(this, tools);
     }
 
     test() {
@@ -114,9 +109,9 @@ class SharedTools {
     #tools;
     #users = 0;
 
-    constructor(tools) {
+    constructor(tools, environment) {
         this.#tools = tools;
-        forgotten.register(this, tools);
+        this.environment = environment; // which has some as well
     }
 
     take() {
@@ -146,14 +141,14 @@ class LocalSession {
     }
 
     #start(what, request, options, hooks) {
-        const job = startWith(what, this.#engine, this.#handle, request, options, hooks);
-        job.promise = job.promise.then((raw) => {
+        const job = startWith(what, this.#engine, this.#handle, request, options, hooks, this.#tools);
+        const promise = job.promise.then((raw) => {
             if (raw.sessionLives !== 1) {
                 this.#forget();
             }
             return raw;
         });
-        return job;
+        return { cancel: () => job.cancel(), promise };
     }
 
     evaluate(request, options, hooks) {

@@ -152,7 +152,11 @@ export function makeRequest(code, options = {}, handleOf = undefined) {
     if (code !== undefined) {
         request.source = text(code, "the code");
     }
-    for (const key of Object.keys(options)) {
+    const keys = Object.keys(options);
+    if (keys.length === 0) {
+        return request;
+    }
+    for (const key of keys) {
         if (!optionNames.has(key)) {
             throw new TypeError(`there is no option ${key}`);
         }

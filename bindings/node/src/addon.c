@@ -1,6 +1,7 @@
 /* addon.c - the functions that js/ calls, and the life of an environment of Node. */
 #include "binding.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -644,10 +645,32 @@ static napi_value setup(napi_env env, napi_callback_info info)
 /* The next macro defines it without a prototype. */
 NAPI_MODULE_EXPORT int32_t NODE_API_MODULE_GET_API_VERSION(void);
 
+/* The library says what it is; the numbers before the last dot must be those we were made for. */
+static int check_library(napi_env env)
+{
+    static const char built[] = VIAL_NODE_VERSION;
+    const char *dot = strrchr(built, '.');
+    size_t len = dot != NULL ? (size_t)(dot - built) + 1 : strlen(built);
+    char text[256];
+
+    if (strncmp(vial_version(), built, len) == 0) {
+        return 0;
+    }
+    (void)snprintf(text, sizeof(text),
+        "libvial is of version %s, and this addon was made for version %s; install both of one "
+        "version",
+        vial_version(), built);
+    napi_throw_error(env, "VIAL_VERSION", text);
+    return -1;
+}
+
 NAPI_MODULE_INIT()
 {
     napi_value function = NULL;
 
+    if (check_library(env) < 0) {
+        return NULL;
+    }
     if (napi_create_function(env, "setup", NAPI_AUTO_LENGTH, setup, NULL, &function) == napi_ok) {
         put(env, exports, "setup", function);
     }

@@ -37,6 +37,8 @@ static struct {
     int is_there;
 } uv;
 
+static unsigned here_count; /* runs that are here, of all instances; atomic */
+
 static struct {
     pthread_mutex_t lock;
     int fd; /* a timer; -1: there is none, and no run is here */
@@ -141,6 +143,7 @@ static struct job *take_job(struct instance *in, uint64_t due_us, uint64_t *ret_
         job = NULL;
     } else if (job != NULL) {
         in->here = NULL;
+        __atomic_sub_fetch(&here_count, 1, __ATOMIC_SEQ_CST);
         forget_fd(in, job);
     }
     pthread_mutex_unlock(&in->lock);
@@ -192,10 +195,11 @@ static void tell(struct instance *in, struct job *job)
     (void)napi_close_handle_scope(in->env, handles);
 }
 
+/* Who puts a run here counts it first and sets the watch then, so none is left without. */
 static void watch_no_more(void)
 {
     pthread_mutex_lock(&watch.lock);
-    if (watch.is_set) {
+    if (watch.is_set && __atomic_load_n(&here_count, __ATOMIC_SEQ_CST) == 0) {
         set_watch(0);
     }
     pthread_mutex_unlock(&watch.lock);
@@ -215,6 +219,7 @@ static int keep_here(struct instance *in, struct job *job)
         fd = -1;
     } else {
         in->here = job;
+        __atomic_add_fetch(&here_count, 1, __ATOMIC_SEQ_CST);
     }
     pthread_mutex_unlock(&in->lock);
     return fd < 0 ? -1 : 0;
@@ -235,12 +240,14 @@ static void hear(void *handle, int status, int events)
     if (job->code == 0 && job->result == NULL) {
         if (now_us() >= job->here_until_us || keep_here(in, job) < 0) {
             hand_over(job);
+        } else {
+            watch_from(job->here_until_us); /* it may have looked meanwhile, and found none */
         }
         return;
     }
-    watch_no_more();
     job_end_run(job);
     tell(in, job);
+    watch_no_more();
 }
 
 static int is_small(const struct job *job)
