@@ -121,8 +121,8 @@ static pid_t start(const struct binding *one, const char *folder, int out)
     return r == 0 ? pid : -1;
 }
 
-/* Reads to the end, or until it takes too long. */
-static void read_answer(int fd, struct buf *answer)
+/* Reads to the end; -1 when that takes too long or is too much. */
+static int read_answer(int fd, struct buf *answer)
 {
     uint64_t until = clock_now_us() + ANSWER_US_MAX;
     struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -133,14 +133,17 @@ static void read_answer(int fd, struct buf *answer)
         ssize_t n;
 
         if (now >= until || poll(&p, 1, (int)((until - now) / 1000) + 1) == 0) {
-            return;
+            return -1;
         }
         n = read(fd, piece, sizeof(piece));
         if (n < 0 && errno == EINTR) {
             continue;
         }
-        if (n <= 0 || buf_add(answer, piece, (size_t)n, NULL) < 0) {
-            return;
+        if (n <= 0) {
+            return n < 0 ? -1 : 0;
+        }
+        if (buf_add(answer, piece, (size_t)n, NULL) < 0) {
+            return -1;
         }
     }
 }
@@ -164,9 +167,10 @@ static const char *ask(const struct binding *one, const char *folder, struct buf
     pid = start(one, folder, fds[1]);
     (void)close(fds[1]);
     if (pid > 0) {
-        read_answer(fds[0], answer);
+        if (read_answer(fds[0], answer) < 0) {
+            (void)kill(pid, SIGKILL);
+        }
         (void)close(fds[0]);
-        (void)kill(pid, SIGTERM); /* of no effect when it has ended, as it should have */
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
         }
     } else {
