@@ -154,7 +154,7 @@ export class Server {
     async bytes(method, path, body) {
         const response = await this.#send("ask", method, path, body, {}, this.#timeout).response;
         const bytes = await this.#read(response);
-        if (response.statusCode >= 400) {
+        if (response.statusCode >= 300) {
             throw problemOf(response.statusCode, bytes);
         }
         return bytes;
@@ -174,7 +174,7 @@ export class Server {
     stream(path, body, take) {
         const { request, response } = this.#send("stream", "POST", path, { ...body, stream: true }, { Accept: "application/x-ndjson" }, SILENCE_MS_MAX);
         const over = response.then(async (answer) => {
-            if (answer.statusCode >= 400) {
+            if (answer.statusCode >= 300) {
                 throw problemOf(answer.statusCode, await this.#read(answer));
             }
             try {

@@ -21,7 +21,7 @@ enum {
     UV_POLL = 8,                /* of enum uv_handle_type, which libuv 1 does not change */
     UV_READABLE = 1,            /* of enum uv_poll_event */
     UV_HANDLE_BYTES_MAX = 4096, /* a poll handle has 160 */
-    WATCH_STACK_BYTES = 128 * 1024
+    WATCH_STACK_BYTES = 512 * 1024
 };
 
 /* What we use of libuv. Who loads the addon has it; its headers are in another package than those

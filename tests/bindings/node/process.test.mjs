@@ -23,6 +23,8 @@ const ends = {
     "process.exit()": ["process.exit(3);", 3],
     "an exception": ["throw new Error('end');", 1],
     "an exit in a callback": ["setTimeout(() => process.exit(4), 20); await new Promise(() => {});", 4],
+    "an exit as soon as a run is over": ["await defaultEngine().settle(1000); await run('1'); process.exit(6);", 6],
+    "an exception as soon as a run is over": ["await defaultEngine().settle(1000); run('1').then(() => { throw new Error('end'); });", 1],
     "an exit in a tool": ["await run('await t()', { tools: { t: () => process.exit(5) } });", 5],
 };
 
@@ -81,6 +83,17 @@ parentPort.postMessage(values.map((r) => r.value));`;
     assert.deepEqual(answers.map(([m]) => m), [[2, 4, 6], [2, 4, 6], [2, 4, 6]]);
     const codes = await Promise.all(threads.map(async (thread) => thread.threadId === -1 ? 0 : (await Promise.race([once(thread, "exit"), new Promise((r) => setTimeout(r, 5000, ["late"]))]))[0]));
     assert.deepEqual(codes, [0, 0, 0]);
+});
+
+test("a worker that exits, or fails, as soon as a run is over", async () => {
+    for (const [end, code] of [["process.exit(7)", 7], ["throw new Error('end')", 1]]) {
+        const thread = worker(`import { parentPort } from "node:worker_threads"; import { run, defaultEngine } from "vial";
+await defaultEngine().settle(1000); parentPort.postMessage((await defaultEngine().stats()).templatePid); await run("1"); ${end};`);
+        thread.on("error", () => {});
+        const exit = new Promise((resolve) => thread.once("exit", resolve));
+        const [pid] = await once(thread, "message");
+        assert.deepEqual([await exit, await isGone(pid)], [code, true]);
+    }
 });
 
 test("a worker that is terminated in the middle of it all leaves no process", async () => {

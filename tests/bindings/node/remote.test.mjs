@@ -259,7 +259,8 @@ test("a server that is killed in the middle is told of", async () => {
 test("a server that says nothing, or nonsense", async () => {
     const answers = {
         "/none": (response) => response.end("{}"), "/cut": (response) => response.end('{"type":"start","run":{"id":"r"}}\n'), "/text": (response) => response.end("hello\n"),
-        "/page": (response) => { response.statusCode = 502; response.end("<html>"); }, "/hang": () => {},
+        "/page": (response) => { response.statusCode = 502; response.end("<html>"); },
+        "/moved": (response) => { response.writeHead(302, { Location: "https://example.com/" }); response.end(); }, "/hang": () => {},
     };
     const strange = http.createServer((request, response) => answers[`/${request.url.split("/")[1]}`](response)).listen(0, "127.0.0.1");
     await new Promise((resolve) => strange.once("listening", resolve));
@@ -269,6 +270,7 @@ test("a server that says nothing, or nonsense", async () => {
     await assert.rejects(at("/cut").run("1"), /without a result/);
     await assert.rejects(at("/text").run("1"), isSys);
     await assert.rejects(at("/page").run("1"), /status 502/);
+    await assert.rejects(at("/moved").run("1"), /status 302/); // a key goes nowhere else
     await assert.rejects(at("/hang").isolation(), /silent/);
     const began = Date.now();
     assert.equal((await at("/hang").run("1", { signal: AbortSignal.timeout(50) })).status, "cancelled");
