@@ -135,7 +135,7 @@ static int read_answer(int fd, struct buf *answer)
         if (now >= until || poll(&p, 1, (int)((until - now) / 1000) + 1) == 0) {
             return -1;
         }
-        n = read(fd, piece, sizeof(piece));
+        n = read(fd, piece, sizeof(piece)); /* short counts handled */
         if (n < 0 && errno == EINTR) {
             continue;
         }

@@ -183,13 +183,11 @@ static void tell(struct instance *in, struct job *job)
         return;
     }
     e = job_settle(job);
-    if (e == NULL) {
-        job_free(job);
-    } else if (napi_get_reference_value(in->env, in->resource, &resource) == napi_ok &&
-               napi_open_callback_scope(in->env, resource, in->context, &callback) == napi_ok) {
+    if (e != NULL && napi_get_reference_value(in->env, in->resource, &resource) == napi_ok &&
+        napi_open_callback_scope(in->env, resource, in->context, &callback) == napi_ok) {
         call_dispatch(in->env, NULL, in, e);
         (void)napi_close_callback_scope(in->env, callback);
-    } else if (post(in, e) < 0) {
+    } else if (e == NULL || post(in, e) < 0) {
         job_free(job);
     }
     (void)napi_close_handle_scope(in->env, handles);
