@@ -1,20 +1,19 @@
-/* bench.mjs - what the binding costs beside the C library: node bindings/node/bench.mjs [rounds] [count].
+/* bench.mjs - what the binding costs beside the C library: node build/node/bench.mjs [rounds] [count] [--json].
  *
  * The C side is build/bindings/python/vial-bench-c, which does the same over vial.h. Both sides take turns, run by
- * run, so that both see the same machine; every round is shown. VIAL_BUILD names another build directory. */
+ * run, so that both see the same machine; every round is shown. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import readline from "node:readline";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
+import { tool, Vial } from "vial";
 
-const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
-const build = path.resolve(root, process.env.VIAL_BUILD ?? "build");
-const { tool, Vial } = await import(pathToFileURL(path.join(build, "node/vial/index.js")));
-const rounds = Number(process.argv[2] ?? 5);
-const count = Number(process.argv[3] ?? 100);
+const build = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
+const isJson = process.argv.includes("--json");
+const [rounds = 5, count = 100] = process.argv.slice(2).filter((one) => one !== "--json").map(Number);
 const PAUSE_MS = 2; // cells are made ahead of time: who makes no pause measures how fast they are made
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "vial-bench-"));
@@ -59,13 +58,19 @@ async function round(letter, times) {
 await engine.settle(1000);
 await nodeSide("r");
 await cSide("r");
-for (const [letter, times, divisor, what] of [["r", count, 1, 'run("1+1"), fresh'], ["t", 5, 1000, "a call of a tool"]]) {
-    const all = [];
-    for (let i = 0; i < rounds; i++) {
-        all.push((await round(letter, times)).map((us) => us / divisor));
+const rows = [["run_us", "r", count, 1, 'run("1+1"), fresh'], ["tool_us", "t", Math.max(1, count / 20), 1000, "a call of a tool"]];
+const made = Array.from({ length: rounds }, () => ({ c: {}, node: {} }));
+for (const [key, letter, times, divisor, what] of rows) {
+    for (const one of made) {
+        [one.node[key], one.c[key]] = (await round(letter, times)).map((us) => us / divisor);
     }
-    const pairs = all.map((pair) => pair.map((us) => us.toFixed(0)).join("/")).join("  ");
-    console.log(`${what.padEnd(20)} ${median(all.map(([n, c]) => n / c)).toFixed(2)}x   us, Node/C: ${pairs}`);
+    if (!isJson) {
+        const pairs = made.map((one) => `${one.node[key].toFixed(0)}/${one.c[key].toFixed(0)}`).join("  ");
+        console.log(`${what.padEnd(20)} ${median(made.map((one) => one.node[key] / one.c[key])).toFixed(2)}x   us, Node/C: ${pairs}`);
+    }
+}
+if (isJson) {
+    console.log(JSON.stringify(made));
 }
 child.stdin.end();
 await engine.close();

@@ -36,6 +36,7 @@ static const struct part PARTS[] = {
     {"tools", bench_tools, "calls of tools, beside a bare question and answer"},
     {"fetch", bench_fetch, "a guarded request to a server here, beside libcurl alone"},
     {"http", bench_http, "1+1 through `vial serve`, beside the library"},
+    {"bindings", bench_bindings, "1+1 and tools from Node and Python, beside C over vial.h"},
     {"session", bench_session, "1+1 in a session that stays"},
     {"branch", bench_branch, "a second live session out of one with a heap of 10 MB"},
     {"environment", bench_environment, "a run in an environment with a prefix of 500 KB"},

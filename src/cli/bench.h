@@ -61,8 +61,9 @@ int bench_json_out(struct bench *b);
 
 /* bench_tools.c, bench_sessions.c */
 int bench_tools(struct bench *b);
-int bench_fetch(struct bench *b); /* bench_fetch.c */
-int bench_http(struct bench *b);  /* bench_http.c */
+int bench_fetch(struct bench *b);    /* bench_fetch.c */
+int bench_http(struct bench *b);     /* bench_http.c */
+int bench_bindings(struct bench *b); /* bench_bindings.c */
 int bench_session(struct bench *b);
 int bench_branch(struct bench *b);
 int bench_environment(struct bench *b);

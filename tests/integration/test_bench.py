@@ -1,11 +1,14 @@
 """test_bench.py - `vial bench` gives numbers that a program can read. How good they are is not tested."""
 
 import json
+import os
+import shutil
 
 import pytest
+from conftest import BUILD
 
 PARTS = {"floor", "hot", "hot_2kb", "hot_module", "hot_require", "throughput", "floor_throughput", "cold", "memory",
-         "compute", "json_in", "json_out", "machine", "tools", "fetch", "http", "session", "branch", "environment", "scan"}
+         "compute", "json_in", "json_out", "machine", "tools", "fetch", "http", "session", "branch", "environment", "scan", "bindings"}
 
 
 def numbers_in(value):
@@ -24,6 +27,24 @@ def test_one_part_as_json(vial, part):
     assert set(result) <= PARTS and part in result
     numbers = numbers_in(result[part])
     assert numbers and all(number > 0 for number in numbers)
+
+
+def test_bindings(vial, tmp_path):
+    done = vial("bench", "--json", "--only", "bindings", timeout=240)
+    assert (done.returncode, done.stderr) == (0, "")
+    result = json.loads(done.stdout)
+    assert set(result) == {"binding_node", "binding_python"}
+    for name, program, folder in (("binding_node", "node", "node/vial"), ("binding_python", "python3", "python/vial")):
+        one = result[name]
+        if shutil.which(program) is None or not (BUILD / folder).exists():
+            assert list(one) == ["not_measured"]
+            continue
+        assert "run_us" in one, one
+        assert all(row["p50_us"] > 0 and row["c_us"] > 0 for row in one.values())
+    missing = vial("bench", "--only", "bindings", env={**os.environ, "PATH": str(tmp_path)}, timeout=60)
+    assert (missing.returncode, missing.stderr) == (0, "")
+    assert [line.split(": there is no ")[0] for line in missing.stdout.splitlines()] == [
+        "binding_node      not measured", "binding_python    not measured"]
 
 
 def test_one_part_as_text(vial):

@@ -26,8 +26,9 @@ function loadAddon() {
     try {
         return createRequire(import.meta.url)("./vial.node");
     } catch (error) {
-        throw new VialError(`vial cannot load its addon: ${error.message}. vial.node must be in the package, and libvial.so.0 ` +
-            "of the same version installed, or its folder named by LD_LIBRARY_PATH", "sys");
+        const advice = error.code === "VIAL_VERSION" ? "" :
+            ". vial.node must be in the package, and libvial.so.0 of the same version installed, or its folder named by LD_LIBRARY_PATH";
+        throw new VialError(`vial cannot load its addon: ${error.message}${advice}`, "sys");
     }
 }
 
@@ -35,20 +36,20 @@ export const op = {
     engineNew: 0, run: 1, envNew: 2, envStart: 3, sessionNew: 4, sessionEval: 5, sessionCall: 6, sessionBranch: 7, settle: 8,
 };
 
-const jobs = new Map(); // by number: { resolve, reject, onOutput, onApprove }
-const tools = new Map(); // by number: { made, engine, onCall }
+const jobs = new Map(); // by number: Job
+const tools = new Map(); // by number: WeakRef of { made, engine, onCall }, which its owner holds: a tool may well refer to its engine
 let lastNumber = 0;
 let lastTool = 0;
 
 const events = [
     function output(number, stream, bytes) {
-        jobs.get(number)?.onOutput?.(stream, bytes);
+        jobs.get(number)?.hooks?.onOutput(stream, bytes);
     },
     function call(number, callId, args) {
-        const entry = tools.get(number);
+        const entry = tools.get(number)?.deref();
         if (entry !== undefined) {
             entry.onCall?.(entry.made.name, args);
-            answerCall(addon, entry.engine, entry.made, callId, args);
+            answerCall(addon, entry.engine, entry.made, callId, () => readArgs(args));
         }
     },
     function approve(number, callId, args, name) {
@@ -69,41 +70,68 @@ const events = [
     },
 ];
 
-export const addon = loadAddon().setup((kind, ...rest) => events[kind](...rest));
+export const addon = loadAddon().setup((kind, number, a, b, c) => events[kind](number, a, b, c));
 
 // process.exit() does not run the hooks that the end of a loop does.
 process.once("exit", () => addon.shutdown());
 
-function begin(hooks, startIt) {
-    const number = ++lastNumber;
-    const promise = new Promise((resolve, reject) => {
-        jobs.set(number, { ...hooks, resolve, reject });
-    });
-    if (jobs.size === 1) {
-        addon.keepAlive(true);
+/* Something on its way. It holds what it is done to, so that nobody collects that meanwhile. */
+class Job {
+    constructor(target, hooks, onApprove, owners) {
+        this.number = ++lastNumber;
+        this.target = target;
+        this.owners = owners;
+        this.hooks = hooks;
+        this.onApprove = onApprove;
+        this.promise = new Promise((resolve, reject) => {
+            this.resolve = resolve;
+            this.reject = reject;
+        });
+        jobs.set(this.number, this);
+        if (jobs.size === 1) {
+            addon.keepAlive(true);
+        }
     }
-    try {
-        startIt(number);
-    } catch (error) {
-        const job = jobs.get(number);
-        jobs.delete(number);
+
+    cancel() {
+        cancelJob(this.number);
+    }
+
+    /* It did not even begin. */
+    fail(error) {
+        jobs.delete(this.number);
         if (jobs.size === 0) {
             addon.keepAlive(false);
         }
-        job.reject(error.code === "VIAL_CLOSED" ? new ClosedError(error.message) :
+        this.reject(error.code === "VIAL_CLOSED" ? new ClosedError(error.message) :
             error.code === "VIAL_BUSY" ? new VialError(error.message, "busy") : error);
+        return this;
     }
-    return { number, promise };
 }
 
-/** Starts a job: { number, promise }. */
-export const startJob = (what, target, request, hooks) =>
-    begin(hooks, (number) => addon.start(what, target, request, number));
+/** Starts a job: { cancel(), promise }. Of the request only what a small program has is read, but for `more: 1`. */
+export function startJob(what, target, request, hooks, onApprove, owners) {
+    const job = new Job(target, hooks, onApprove, owners);
+    try {
+        addon.start(what, target, request, job.number);
+        return job;
+    } catch (error) {
+        return job.fail(error);
+    }
+}
 
-export const closeHandle = (handle) => begin({}, (number) => addon.close(handle, number)).promise;
+export function closeHandle(handle) {
+    const job = new Job();
+    try {
+        addon.close(handle, job.number);
+        return job.promise;
+    } catch (error) {
+        return job.fail(error).promise;
+    }
+}
 
-/** Cancels, again and again until it is over: the first time may be before there is something to cancel. */
-export function cancelJob(number) {
+/* Cancels, again and again until it is over: the first time may be before there is something to cancel. */
+function cancelJob(number) {
     const again = () => {
         if (!jobs.has(number)) {
             clearInterval(timer);
@@ -115,17 +143,35 @@ export function cancelJob(number) {
     again();
 }
 
-/** Registers tools for as long as `forget` is not called: { list, forget }. */
-export function registerTools(made, engine, onCall) {
-    const numbers = [];
-    const list = made.map((one) => {
-        const number = ++lastTool;
-        numbers.push(number);
-        tools.set(number, { made: one, engine, onCall });
-        return nativeTool(one, number);
-    });
-    return { list, forget: () => numbers.forEach((number) => tools.delete(number)) };
+/* Tools whose owner was collected and never closed. */
+const forgotten = new FinalizationRegistry((numbers) => numbers.forEach((number) => tools.delete(number)));
+
+/** Tools that guests can call for as long as this lives and forget() is not called. */
+export class RegisteredTools {
+    #numbers = [];
+    #entries = [];
+
+    constructor(made, engine, onCall) {
+        this.list = made.map((one) => {
+            const number = ++lastTool;
+            const entry = { made: one, engine, onCall };
+            this.#numbers.push(number);
+            this.#entries.push(entry);
+            tools.set(number, new WeakRef(entry));
+            return nativeTool(one, number);
+        });
+        forgotten.register(this, this.#numbers, this);
+    }
+
+    forget() {
+        forgotten.unregister(this);
+        this.#numbers.forEach((number) => tools.delete(number));
+        this.#entries = [];
+    }
 }
+
+/** How many tools are registered, for tests. */
+export const toolCount = () => tools.size;
 
 /** An onApprove of a job that asks `approve`: true, or a function of a tool's name and arguments. */
 export function approver(engine, approve) {

@@ -57,9 +57,12 @@ export interface Tool<A = any, R = unknown> extends ToolOptions {
 export type PlainTool = (...args: any[]) => unknown;
 export type Tools = readonly (Tool | PlainTool)[] | { readonly [name: string]: Tool | PlainTool };
 
-/** Describes a tool; the type of its argument is that of its schema. */
+/** Describes a tool; the type of its argument is that of its schema, and so is that of its answer when it has one. */
+export function tool<const S, const O>(description: ToolOptions & {
+    input: S; output: O; execute: (args: FromSchema<S>) => FromSchema<O> | Promise<FromSchema<O>>;
+}): Tool<FromSchema<S>, FromSchema<O>>;
 export function tool<const S, R>(description: ToolOptions & {
-    input: S; output?: unknown; execute: (args: FromSchema<S>) => R | Promise<R>;
+    input: S; output?: undefined; execute: (args: FromSchema<S>) => R | Promise<R>;
 }): Tool<FromSchema<S>, R>;
 export function tool<A, R>(description: ToolOptions & { input?: undefined; output?: unknown; execute: (args: A) => R | Promise<R> }): Tool<A, R>;
 export function tool<A, R>(execute: (args: A) => R | Promise<R>, options?: ToolOptions & { input?: unknown; output?: unknown }): Tool<A, R>;
@@ -97,7 +100,8 @@ export interface SharedOptions {
     modules?: Record<string, string>;
     env?: Record<string, string | undefined>;
     globals?: Record<string, unknown>;
-    environment?: Environment;
+    /** A name, or name@version, is for engines at a server. */
+    environment?: Environment | string;
 }
 
 export interface RunOptions extends EvalOptions, SharedOptions {
@@ -165,15 +169,29 @@ export interface EngineOptions {
     lang?: Language;
 }
 
+/** Of an engine at a vial serve. */
+export interface ServerOptions {
+    /** Is sent over TLS, to this machine and through Unix sockets only. */
+    key?: string;
+    /** Certificates to trust instead of the usual ones, as PEM. */
+    ca?: string | Buffer | (string | Buffer)[];
+    /** Milliseconds that the server may be silent for; 30,000. Runs are not meant by this: they have their limits. */
+    timeout?: number;
+}
+
 /** An engine: the processes that runs come from. */
 export class Vial {
     constructor(options?: EngineOptions);
+    /** At a server: "https://host", "http://127.0.0.1:8700" or "unix:/path". */
+    constructor(address: string | URL, options?: ServerOptions);
+    readonly isRemote: boolean;
     run<T = any>(code: string, options?: Omit<RunOptions, "engine">): Promise<Result<T>>;
     start<T = any>(code: string, options?: Omit<RunOptions, "engine">): Run<T>;
     session(options?: Omit<SessionOptions, "engine">): Session;
     environment(document?: EnvironmentDocument): Environment;
     settle(ms?: number): Promise<void>;
-    stats(): Promise<{ readyCount: number; busyCount: number; templateCount: number; runCount: number; templatePid: number }>;
+    /** At a server it needs the scope admin, and tells nothing of templates. */
+    stats(): Promise<{ readyCount: number; busyCount: number; runCount: number; templateCount?: number; templatePid?: number }>;
     isolation(): Promise<{ level: string; layers: { name: string; state: string }[] }>;
     readonly isClosed: boolean;
     close(): Promise<void>;
@@ -220,7 +238,7 @@ export class Session {
     branch(): Promise<Session>;
     branch(count: number): Promise<Session[]>;
     info(): Promise<{
-        state: "idle" | "busy" | "ended"; id: number; parentId: number; evalCount: number; memoryBytes: number; fileCount: number;
+        state: "idle" | "busy" | "ended"; id: number | string; parentId: number | string; evalCount: number; memoryBytes: number; fileCount: number;
         fileBytes: number; branchCount: number; name: string; ended: string;
     }>;
     readonly isClosed: boolean;
@@ -230,8 +248,11 @@ export class Session {
 
 /** vial itself could not do its job. */
 export class VialError extends Error {
-    readonly code: "invalid" | "nomem" | "sys" | "busy" | "isolation" | "cell" | "gone";
+    readonly code: "invalid" | "nomem" | "sys" | "busy" | "isolation" | "cell" | "gone" | "denied";
     readonly sys: number;
+    /** Of HTTP, when a server refused something, and what it found wrong. */
+    readonly status?: number;
+    readonly errors?: { path: string; message: string }[];
 }
 export class ClosedError extends VialError {}
 /** What a guest failed with, for who asked for an exception. */

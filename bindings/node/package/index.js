@@ -1,9 +1,12 @@
 /* index.js - vial for Node: runs code that a language model wrote, each run in a fresh process behind a
  * kernel wall. docs/node-binding.md has the whole of it. */
 import { decodeCbor, encodeValue } from "./cbor.js";
-import { addon, approver, cancelJob, closeHandle, ClosedError, op, registerTools, startJob, VialError } from "./core.js";
+import { addon, ClosedError, VialError } from "./core.js";
+import { LocalEngine } from "./local.js";
+import { RemoteEngine } from "./remote.js";
 import { camel, makeRequest, text } from "./request.js";
-import { documentTool, readArgs, tool, toolList } from "./tools.js";
+import { valueOf } from "./tagged.js";
+import { documentTool, tool, toolList } from "./tools.js";
 
 export { ClosedError, tool, VialError };
 export const version = addon.version();
@@ -36,14 +39,14 @@ export class Result {
     constructor(raw, functionOf) {
         this.#raw = raw;
         this.#functionOf = functionOf;
-        this.status = raw.status;
-        this.ok = raw.status === "ok";
-        this.stdout = raw.stdout;
-        this.stderr = raw.stderr;
-        this.exitCode = raw.exitCode < 0 ? null : raw.exitCode;
+        this.status = raw.status ?? "ok";
+        this.ok = this.status === "ok";
+        this.stdout = raw.stdout ?? "";
+        this.stderr = raw.stderr ?? "";
+        this.exitCode = raw.exitCode < 0 ? null : raw.exitCode ?? 0;
         this.text = raw.text;
-        this.sessionLives = raw.sessionLives !== 0;
-        this.filesLeftOut = raw.filesLeftOut;
+        this.sessionLives = raw.sessionLives === 1;
+        this.filesLeftOut = raw.filesLeftOut ?? 0;
         this.files = {};
         for (let i = 0; i < (raw.files?.length ?? 0); i += 2) {
             this.files[raw.files[i]] = raw.files[i + 1];
@@ -52,14 +55,14 @@ export class Result {
 
     /* The parts that are seldom asked for. */
     get #details() {
-        this.#rest ??= JSON.parse(addon.details(this.#raw.rest) ?? "{}");
+        this.#rest ??= this.#raw.document ?? JSON.parse(addon.details(this.#raw.rest) ?? "{}");
         return this.#rest;
     }
 
     get value() {
         if (!this.#isRead) {
             const raw = this.#raw;
-            this.#value = raw.cbor !== undefined ? decodeCbor(raw.cbor, this.#functionOf) :
+            this.#value = raw.document !== undefined ? valueOf(raw.document, this.#functionOf) : raw.cbor !== undefined ? decodeCbor(raw.cbor, this.#functionOf) :
                 raw.value !== undefined ? JSON.parse(raw.value) : undefined;
             this.#isRead = true;
         }
@@ -115,60 +118,90 @@ export class Result {
 
 /* ---- what runs ---- */
 
-/** A program on its way: wait() for its result, follow its events(), cancel() it. */
-export class Run {
-    #number;
-    #isCancelled = false;
-    #events = [];
+/* What happens while something runs: kept for who follows it, and told to the callbacks of its options. */
+class Happening {
+    events = [];
+    isOver = false;
+    #options;
     #wake = [];
-    #isOver = false;
-    #result;
+    #decoders;
 
-    /* begin(hooks) starts the job and gives { number, promise } of a Result. */
-    constructor(options, ready, begin) {
-        const decoders = {};
-        const hooks = {
-            onEvent: (event) => this.#push(event),
-            onOutput: (stream, bytes) => {
-                const type = stream === 1 ? "stdout" : "stderr";
-                decoders[type] ??= new TextDecoder();
-                const data = decoders[type].decode(bytes, { stream: true });
-                this.#push({ type, data });
-                call(options.onOutput, type, data);
-                call(type === "stdout" ? options.onStdout : options.onStderr, data);
-            },
-        };
-        const abort = () => this.cancel();
-        this.#result = (async () => {
-            try {
-                await ready;
-                const job = begin(hooks);
-                this.#number = job.number;
-                if (this.#isCancelled || options.signal?.aborted) {
-                    cancelJob(job.number);
-                }
-                options.signal?.addEventListener("abort", abort, { once: true });
-                const result = await job.promise;
-                this.#push({ type: "result", data: result });
-                return result;
-            } finally {
-                options.signal?.removeEventListener("abort", abort);
-                this.#isOver = true;
-                this.#wakeAll();
-            }
-        })();
-        this.#result.catch(() => {}); // who waits gets it
+    constructor(options) {
+        this.#options = options;
     }
 
-    #push(event) {
-        if (this.#events.length < EVENTS_MAX || event.type === "result") {
-            this.#events.push(event);
+    onEvent(event) {
+        if (this.events.length < EVENTS_MAX || event.type === "result") {
+            this.events.push(event);
         }
         this.#wakeAll();
     }
 
+    onText(type, data) {
+        const options = this.#options;
+        this.onEvent({ type, data });
+        call(options.onOutput, type, data);
+        call(type === "stdout" ? options.onStdout : options.onStderr, data);
+    }
+
+    onOutput(stream, bytes) {
+        const type = stream === 1 ? "stdout" : "stderr";
+        this.#decoders ??= { stdout: new TextDecoder(), stderr: new TextDecoder() };
+        this.onText(type, this.#decoders[type].decode(bytes, { stream: true }));
+    }
+
+    end() {
+        this.isOver = true;
+        this.#wakeAll();
+    }
+
     #wakeAll() {
-        this.#wake.splice(0).forEach((wake) => wake());
+        if (this.#wake.length > 0) {
+            this.#wake.splice(0).forEach((wake) => wake());
+        }
+    }
+
+    next() {
+        return new Promise((resolve) => this.#wake.push(resolve));
+    }
+}
+
+/** A program on its way: wait() for its result, follow its events(), cancel() it. */
+export class Run {
+    #job;
+    #isCancelled = false;
+    #happening;
+    #result;
+
+    /* begin(happening) starts the job and gives { cancel, promise } of what Result is made of; ended() is called when
+     * it is over, however that went. */
+    constructor(options, ready, begin, functionOf, ended) {
+        const { signal } = options;
+        const abort = signal === undefined ? undefined : () => this.cancel();
+        const over = () => {
+            signal?.removeEventListener("abort", abort);
+            this.#happening.end();
+            ended?.(this);
+        };
+        const begun = () => {
+            this.#job = begin(this.#happening);
+            if (this.#isCancelled || signal?.aborted) {
+                this.#job.cancel();
+            }
+            signal?.addEventListener("abort", abort, { once: true });
+            return this.#job.promise;
+        };
+        this.#happening = new Happening(options);
+        this.#result = (ready === undefined ? promiseOf(begun) : ready.then(begun)).then((raw) => {
+            const result = new Result(raw, functionOf);
+            this.#happening.onEvent({ type: "result", data: result });
+            over();
+            return result;
+        }, (error) => {
+            over();
+            throw error;
+        });
+        this.#result.catch(() => {}); // who waits gets it
     }
 
     wait() {
@@ -177,27 +210,35 @@ export class Run {
 
     cancel() {
         this.#isCancelled = true;
-        if (this.#number !== undefined) {
-            cancelJob(this.#number);
-        }
+        this.#job?.cancel();
     }
 
     /** { type: "stdout" | "stderr" | "call" | "result", data }, as it happens. */
     async *events() {
+        const happening = this.#happening;
         for (let at = 0; ;) {
-            if (at < this.#events.length) {
-                yield this.#events[at++];
-            } else if (this.#isOver) {
+            if (at < happening.events.length) {
+                yield happening.events[at++];
+            } else if (happening.isOver) {
                 await this.#result;
                 return;
             } else {
-                await new Promise((resolve) => this.#wake.push(resolve));
+                await happening.next();
             }
         }
     }
 
     [Symbol.asyncIterator]() {
         return this.events();
+    }
+}
+
+/* What a function throws as a promise, without a turn more than it takes. */
+function promiseOf(f) {
+    try {
+        return f();
+    } catch (error) {
+        return Promise.reject(error);
     }
 }
 
@@ -214,61 +255,69 @@ function call(f, ...args) {
     }
 }
 
-/* Starts a job with the callbacks of its options. */
-function startWith(what, engine, target, request, options, hooks, functionOf) {
-    const jobHooks = { onOutput: hooks.onOutput };
-    request.onOutput = 1;
-    if (options.approve !== undefined && options.approve !== false) {
-        request.onApprove = 1;
-        jobHooks.onApprove = approver(engine, options.approve);
+const engineOptions = new Set(["poolCount", "runsMax", "queueCountMax", "queueMsMax", "noJit", "quick", "sessionsMax", "toolThreadsMax",
+    "forSessions", "cellPath", "require", "lang"]);
+
+function localEngine(options) {
+    const request = options.lang === undefined ? {} : makeRequest(undefined, { lang: options.lang });
+    for (const [key, value] of Object.entries(options)) {
+        if (!engineOptions.has(key)) {
+            throw new TypeError(`there is no option ${key}`);
+        }
+        if (key !== "lang") {
+            request[key] = typeof value === "boolean" ? Number(value) : key === "require" && Array.isArray(value) ? value.join(",") : value;
+        }
     }
-    const job = startJob(what, target, request, jobHooks);
-    return { number: job.number, promise: job.promise.then((raw) => new Result(raw, functionOf)) };
+    return new LocalEngine(request);
 }
 
-/** An engine: the processes that runs come from. */
+/* Throws when an environment cannot be used in this engine. */
+function checkEnvironment(environment, engine) {
+    const isName = typeof environment === "string" && engine.isRemote;
+    if (environment !== undefined && !isName && !(environment instanceof Environment)) {
+        throw new TypeError(`environment must be an Environment${engine.isRemote ? ", or the name of one at the server" : ""}`);
+    }
+    if (environment instanceof Environment && environment._vial !== engine) {
+        throw new TypeError("the environment is one of another engine");
+    }
+}
+
+/** An engine: the processes that runs come from, here or at a vial serve. */
 export class Vial {
-    #ready;
-    #handle;
+    #engine;
+    #isRemote;
     #isClosed = false;
     #open = new Set(); // runs, sessions and environments
+    #forget = (what) => this.#open.delete(what);
 
-    constructor(options = {}) {
-        if (typeof options === "string") {
-            throw new VialError("this version of the binding has no remote engines; start one here with new Vial()");
-        }
-        const names = new Set(["poolCount", "runsMax", "queueCountMax", "queueMsMax", "noJit", "quick", "sessionsMax",
-            "toolThreadsMax", "forSessions", "cellPath", "require", "lang"]);
-        const request = options.lang === undefined ? {} : makeRequest(undefined, { lang: options.lang });
-        for (const [key, value] of Object.entries(options)) {
-            if (!names.has(key)) {
-                throw new TypeError(`there is no option ${key}`);
-            }
-            if (key !== "lang") {
-                request[key] = typeof value === "boolean" ? Number(value) : key === "require" && Array.isArray(value) ? value.join(",") : value;
-            }
-        }
-        this.#ready = startJob(op.engineNew, null, request, {}).promise.then((handle) => {
-            this.#handle = handle;
-        });
-        this.#ready.catch(() => {});
+    /** new Vial(options) is an engine of this process, new Vial("https://host", { key }) one at a server. */
+    constructor(first = {}, options = {}) {
+        this.#isRemote = typeof first === "string" || first instanceof URL;
+        this.#engine = this.#isRemote ? new RemoteEngine(String(first), options) : localEngine(first);
+        this.#engine.ready.catch(() => {});
     }
 
-    /** @internal */
-    get _handle() {
+    get isRemote() {
+        return this.#isRemote;
+    }
+
+    #check() {
         if (this.#isClosed) {
             throw new ClosedError("the engine is closed");
         }
-        return this.#handle;
+    }
+
+    /** @internal */
+    get _engine() {
+        this.#check();
+        return this.#engine;
     }
 
     /** @internal */
     async _whenReady() {
-        if (this.#isClosed) {
-            throw new ClosedError("the engine is closed");
-        }
-        await this.#ready;
-        return this._handle;
+        this.#check();
+        await this.#engine.ready;
+        return this._engine;
     }
 
     /** @internal */
@@ -277,38 +326,25 @@ export class Vial {
         return () => this.#open.delete(what);
     }
 
-
     /** Starts a program: a Run to follow. */
     start(code, options = {}) {
         const request = makeRequest(code, options);
         const made = toolList(options.tools);
-        if (this.#isClosed) {
-            throw new ClosedError("the engine is closed");
-        }
-        if (options.environment !== undefined && !(options.environment instanceof Environment)) {
-            throw new TypeError("environment must be an Environment");
-        }
-        const ready = this.#handle !== undefined && options.environment === undefined ? undefined :
-            this._whenReady().then(() => options.environment?._whenReady());
-        let untrack;
-        const run = new Run(options, ready, (hooks) => {
-            const engine = this._handle;
-            const tools = registerTools(made, engine,
-                (name, args) => hooks.onEvent({ type: "call", data: { name, get args() { return readArgs(args); } } }));
-            request.tools = tools.list;
-            request.environment = options.environment?._handle;
-            const job = startWith(op.run, engine, engine, request, options, hooks);
-            job.promise = job.promise.finally(tools.forget);
-            return job;
+        const { environment } = options;
+        this.#check();
+        checkEnvironment(environment, this);
+        let place = environment;
+        const ready = this.#engine.isReady && !(environment instanceof Environment) ? undefined : this._whenReady().then(async () => {
+            place = environment instanceof Environment ? await environment._whenReady() : environment;
         });
-        untrack = this._track(run);
-        run.wait().then(untrack, untrack);
+        const run = new Run(options, ready, (hooks) => this._engine.run(request, made, options, hooks, place), undefined, this.#forget);
+        this.#open.add(run);
         return run;
     }
 
     /** Runs a program in a fresh process to its end. */
-    async run(code, options = {}) {
-        return this.start(code, options).wait();
+    run(code, options = {}) {
+        return promiseOf(() => this.start(code, options).wait());
     }
 
     session(options = {}) {
@@ -321,15 +357,15 @@ export class Vial {
 
     /** Waits until the pool of processes is full, or so many milliseconds have passed. */
     async settle(ms = 5000) {
-        await startJob(op.settle, await this._whenReady(), { count: Math.max(1, Math.round(ms)) }, {}).promise;
+        await (await this._whenReady()).settle(ms);
     }
 
     async stats() {
-        return addon.stats(await this._whenReady());
+        return (await this._whenReady()).stats();
     }
 
     async isolation() {
-        return JSON.parse(addon.isolation(await this._whenReady()));
+        return (await this._whenReady()).isolation();
     }
 
     get isClosed() {
@@ -341,15 +377,13 @@ export class Vial {
         if (this.#isClosed) {
             return;
         }
-        await this.#ready.catch(() => {});
+        await this.#engine.ready.catch(() => {});
         const open = [...this.#open];
         await Promise.allSettled(open.map((what) => (what instanceof Run ? (what.cancel(), what.wait()) : undefined)));
         await Promise.allSettled(open.filter((what) => what instanceof Session).map((what) => what.close()));
         await Promise.allSettled(open.filter((what) => what instanceof Environment).map((what) => what.close()));
         this.#isClosed = true;
-        if (this.#handle !== undefined) {
-            await closeHandle(this.#handle);
-        }
+        await this.#engine.close();
     }
 
     [Symbol.asyncDispose]() {
@@ -368,8 +402,8 @@ export function defaultEngine() {
 }
 
 /** Runs a program in a fresh process behind the wall. A failure of the guest is a Result. */
-export async function run(code, options = {}) {
-    return (options?.engine ?? defaultEngine()).run(code, options);
+export function run(code, options = {}) {
+    return promiseOf(() => (options?.engine ?? defaultEngine()).run(code, options));
 }
 
 /** Starts a program: a Run, whose events() can be followed. */
@@ -381,11 +415,10 @@ export function start(code, options = {}) {
 
 /** What programs run in: a document of docs/environments.md with functions for its tools. */
 export class Environment {
-    #engine;
-    #handle;
+    #vial;
+    #place;
     #ready;
     #isClosed = false;
-    #tools;
     #untrack;
 
     constructor(document = {}, { engine = defaultEngine() } = {}) {
@@ -396,11 +429,9 @@ export class Environment {
         const external = Array.isArray(tools) ? tools.filter((t) => t?.http !== undefined || t?.exec !== undefined) : [];
         const made = toolList(Array.isArray(tools) ? tools.filter((t) => !external.includes(t)) : tools);
         const source = JSON.stringify({ name: "unnamed", ...rest, tools: [...external, ...made.map(documentTool)] });
-        this.#engine = engine;
+        this.#vial = engine;
         this.#ready = (async () => {
-            const handle = await engine._whenReady();
-            this.#tools = registerTools(made, handle);
-            this.#handle = await startJob(op.envNew, handle, { document: source, tools: this.#tools.list }, {}).promise;
+            this.#place = await (await engine._whenReady()).environment(source, made);
         })();
         this.#ready.catch(() => {});
         this.#untrack = engine._track(this);
@@ -412,31 +443,26 @@ export class Environment {
     }
 
     /** @internal */
-    get _handle() {
+    async _whenReady() {
+        await this.#ready;
         if (this.#isClosed) {
             throw new ClosedError("the environment is closed");
         }
-        return this.#handle;
+        return this.#place;
     }
 
     /** @internal */
-    async _whenReady() {
-        await this.#ready;
-        return this._handle;
-    }
-
-    /** @internal */
-    get _engine() {
-        return this.#engine;
+    get _vial() {
+        return this.#vial;
     }
 
     /** Evaluates the prefix now and tells how that went. */
     async ready() {
-        return new Result(await startJob(op.envStart, await this._whenReady(), {}, {}).promise);
+        return new Result(await (await this._whenReady()).test());
     }
 
     start(code, options = {}) {
-        return this.#engine.start(code, { ...options, environment: this });
+        return this.#vial.start(code, { ...options, environment: this });
     }
 
     async run(code, options = {}) {
@@ -444,7 +470,7 @@ export class Environment {
     }
 
     session(options = {}) {
-        return new Session({ ...options, engine: this.#engine, environment: this });
+        return new Session({ ...options, engine: this.#vial, environment: this });
     }
 
     async close() {
@@ -454,10 +480,7 @@ export class Environment {
         await this.#ready.catch(() => {});
         this.#isClosed = true;
         this.#untrack();
-        this.#tools?.forget();
-        if (this.#handle !== undefined) {
-            await closeHandle(this.#handle);
-        }
+        await this.#place?.close();
     }
 
     [Symbol.asyncDispose]() {
@@ -471,8 +494,8 @@ const guestFunctions = new WeakMap(); // function of ours: { number, family }
 
 /** A process that stays between programs. */
 export class Session {
-    #engine;
-    #handle;
+    #vial;
+    #place;
     #ready;
     #isClosed = false;
     #family; // sessions that have the same functions: this one and its branches
@@ -481,26 +504,26 @@ export class Session {
 
     constructor(options = {}, branch = undefined) {
         if (branch !== undefined) {
-            this.#engine = branch.engine;
-            this.#handle = branch.handle;
+            this.#vial = branch.vial;
+            this.#place = branch.place;
             this.#family = branch.family;
             this.#ready = Promise.resolve();
         } else {
-            const { engine = options.environment?._engine ?? defaultEngine(), environment, tools, ...rest } = options;
+            const { environment, tools, ...rest } = options;
+            const { engine = environment?._vial ?? defaultEngine() } = options;
             const request = makeRequest(undefined, rest);
             const made = toolList(tools);
-            this.#engine = engine;
+            checkEnvironment(environment, engine);
+            this.#vial = engine;
             this.#family = {};
             this.#ready = (async () => {
-                const target = await engine._whenReady();
-                request.environment = await environment?._whenReady();
-                // Branches have the same tools, so they stay for as long as the process.
-                request.tools = registerTools(made, target).list;
-                this.#handle = await startJob(op.sessionNew, target, request, {}).promise;
+                const home = await engine._whenReady();
+                const place = environment instanceof Environment ? await environment._whenReady() : environment;
+                this.#place = await home.session(request, made, place);
             })();
             this.#ready.catch(() => {});
         }
-        this.#untrack = this.#engine._track(this);
+        this.#untrack = this.#vial._track(this);
     }
 
     #check() {
@@ -518,7 +541,7 @@ export class Session {
         const f = (...args) => this.#callFunction(number, args);
         f.release = () => {
             if (!this.#isClosed) {
-                addon.release(this.#handle, number);
+                this.#place.release(number);
             }
         };
         guestFunctions.set(f, { number, family: this.#family });
@@ -526,13 +549,14 @@ export class Session {
     };
 
     /* One thing at a time: what comes meanwhile waits for its turn. */
-    #begin(options, what, request) {
+    #begin(options, begin) {
         this.#check();
         const before = this.#busy;
         const run = new Run(options, before.then(() => this.#ready), (hooks) => {
             this.#check();
-            return startWith(what, this.#engine._handle, this.#handle, request, options, hooks, this.#functionOf);
-        });
+            this.#vial._engine; // throws when it is closed
+            return begin(hooks);
+        }, this.#functionOf);
         this.#busy = run.wait().then(() => {}, () => {});
         return run;
     }
@@ -540,8 +564,8 @@ export class Session {
     async #callFunction(number, args) {
         const encoded = args.length === 0 ? { json: "[]" } :
             encodeValue(args, "the arguments", this.#handleOf);
-        const request = { function: number, input: encoded.json ?? encoded.cbor, inputIsCbor: encoded.cbor ? 1 : 0 };
-        return (await this.#begin({}, op.sessionCall, request).wait()).valueOrThrow();
+        const request = { function: number, input: encoded.json ?? encoded.cbor, inputIsCbor: encoded.cbor ? 1 : 0, more: 1 };
+        return (await this.#begin({}, (hooks) => this.#place.call(request, hooks)).wait()).valueOrThrow();
     }
 
     /** Starts a program in the session: a Run to follow. */
@@ -551,7 +575,8 @@ export class Session {
                 throw new TypeError(`${name} are the session's: give them to new Session()`);
             }
         }
-        return this.#begin(options, op.sessionEval, makeRequest(text(code, "the code"), options, this.#handleOf));
+        const request = makeRequest(text(code, "the code"), options, this.#handleOf);
+        return this.#begin(options, (hooks) => this.#place.evaluate(request, options, hooks));
     }
 
     async eval(code, options = {}) {
@@ -567,15 +592,15 @@ export class Session {
         await this.#busy;
         await this.#ready;
         this.#check();
-        const handles = await startJob(op.sessionBranch, this.#handle, { count: count ?? 1 }, {}).promise;
-        const made = handles.map((handle) => new Session({}, { engine: this.#engine, handle, family: this.#family }));
+        const places = await this.#place.branch(count ?? 1);
+        const made = places.map((place) => new Session({}, { vial: this.#vial, place, family: this.#family }));
         return count === undefined ? made[0] : made;
     }
 
     async info() {
         this.#check();
         await this.#ready;
-        return addon.sessionInfo(this.#handle);
+        return this.#place.info();
     }
 
     get isClosed() {
@@ -590,10 +615,10 @@ export class Session {
         this.#isClosed = true;
         this.#untrack();
         await this.#ready.catch(() => {});
-        if (this.#handle !== undefined) {
-            addon.endSession(this.#handle);
+        if (this.#place !== undefined) {
+            await this.#place.end();
             await this.#busy;
-            await closeHandle(this.#handle);
+            await this.#place.close();
         }
     }
 

@@ -143,7 +143,7 @@ function checkFunctions(options) {
     }
 }
 
-/** The request of the addon; tools, environment and callbacks are put in by who runs it. */
+/** The request of the addon, with `more` when it is more than a program and its input; tools, environment and callbacks are put in by who runs it. */
 export function makeRequest(code, options = {}, handleOf = undefined) {
     const request = {};
     if (options === null || typeof options !== "object") {
@@ -152,12 +152,17 @@ export function makeRequest(code, options = {}, handleOf = undefined) {
     if (code !== undefined) {
         request.source = text(code, "the code");
     }
-    for (const key of Object.keys(options)) {
+    const keys = Object.keys(options);
+    if (keys.length === 0) {
+        return request;
+    }
+    for (const key of keys) {
         if (!optionNames.has(key)) {
             throw new TypeError(`there is no option ${key}`);
         }
         if (options[key] !== undefined && makers[key] !== undefined) {
             makers[key](request, options[key]);
+            request.more = 1;
         }
     }
     checkFunctions(options);
@@ -168,6 +173,7 @@ export function makeRequest(code, options = {}, handleOf = undefined) {
     }
     if (options.limits !== undefined || options.timeout !== undefined) {
         request.limits = limitsOf(options.limits, options.timeout);
+        request.more = 1;
     }
     return request;
 }

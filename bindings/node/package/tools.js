@@ -132,11 +132,12 @@ function failureOf(error) {
     return [clean(name), clean(message), fields];
 }
 
-/** Calls a tool and answers, now or when its promise settles. Never throws. */
-export function answerCall(addon, engine, made, callId, args, context) {
+/** Calls a tool and answers through the port (the addon, or what takes its place at a server), now or when its promise
+ * settles. Never throws. */
+export function answerCall(port, engine, made, callId, argsOf) {
     const fail = (error) => {
         try {
-            addon.fail(engine, callId, ...failureOf(error));
+            port.fail(engine, callId, ...failureOf(error));
         } catch {
             // the engine is closed, and the run with it
         }
@@ -144,13 +145,13 @@ export function answerCall(addon, engine, made, callId, args, context) {
     const settle = (value) => {
         try {
             const encoded = value === undefined ? {} : encodeValue(value, `the answer of ${made.name}`);
-            addon.answer(engine, callId, encoded.json, encoded.cbor);
+            port.answer(engine, callId, encoded.json, encoded.cbor);
         } catch (error) {
             fail(error);
         }
     };
     try {
-        const value = made.call(readArgs(args), context);
+        const value = made.call(argsOf());
         if (typeof value?.then === "function") {
             value.then(settle, fail);
         } else {

@@ -1,9 +1,11 @@
 /* addon.c - the functions that js/ calls, and the life of an environment of Node. */
 #include "binding.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { ARGS_MAX = 5, CANCEL_MS = 20 };
 
@@ -32,9 +34,24 @@ void instance_drop(struct instance *in)
     if (in == NULL || __atomic_sub_fetch(&in->refs, 1, __ATOMIC_SEQ_CST) > 0) {
         return;
     }
+    if (in->here_fd >= 0) {
+        (void)close(in->here_fd);
+    }
     pthread_cond_destroy(&in->quiet);
     pthread_mutex_destroy(&in->lock);
     free(in);
+}
+
+uint64_t instances_hand_over(uint64_t due_us)
+{
+    uint64_t next = 0;
+
+    pthread_mutex_lock(&instances_lock);
+    for (struct instance *in = instances; in != NULL; in = in->next) {
+        here_hand_over(in, due_us, &next);
+    }
+    pthread_mutex_unlock(&instances_lock);
+    return next;
 }
 
 /* Cancels what is going on, waits for it, and ends every process. Afterwards nothing calls Node. */
@@ -48,6 +65,9 @@ void instance_stop(struct instance *in)
         return;
     }
     in->is_closed = 1;
+    pthread_mutex_unlock(&in->lock);
+    here_hand_over(in, UINT64_MAX, NULL);
+    pthread_mutex_lock(&in->lock);
     while (in->job_count > 0) {
         for (struct job *job = in->jobs; job != NULL; job = job->next) {
             job_cancel(job);
@@ -172,15 +192,11 @@ static int fill_engine_options(napi_env env, struct job *job, napi_value object)
     return 0;
 }
 
-static int fill_job(napi_env env, struct job *job, napi_value object)
+static int fill_more(napi_env env, struct job *job, napi_value object)
 {
     napi_value value;
     int64_t number = 0;
 
-    if (request_fill(env, job->instance, object, &job->request) < 0) {
-        return -1;
-    }
-    job->request.request.limits = job->request.request.limits != NULL ? &job->request.limits : NULL;
     if (job->op == OP_ENGINE_NEW) {
         return fill_engine_options(env, job, object);
     }
@@ -206,14 +222,25 @@ static int fill_job(napi_env env, struct job *job, napi_value object)
         napi_throw_type_error(env, NULL, "a document must be a string");
         return -1;
     }
-    if (!is_missing(env, named(env, object, "onOutput"))) {
-        job->request.request.on_output = output_came;
-    }
     if (!is_missing(env, named(env, object, "onApprove"))) {
         job->request.request.on_approve = tool_needs_approval;
     }
-    job->request.request.user = job;
     return 0;
+}
+
+static int fill_job(napi_env env, struct job *job, napi_value object)
+{
+    struct vial_request *request = &job->request.request;
+
+    if (request_fill(env, job->instance, object, &job->request) < 0) {
+        return -1;
+    }
+    request->limits = request->limits != NULL ? &job->request.limits : NULL;
+    request->user = job;
+    if (job->op == OP_RUN || job->op == OP_SESSION_EVAL || job->op == OP_SESSION_CALL) {
+        request->on_output = output_came;
+    }
+    return job->request.has_more ? fill_more(env, job, object) : 0;
 }
 
 /* start(op, target, request, number): dispatch tells of it under this number. */
@@ -554,6 +581,7 @@ static struct instance *instance_new(napi_env env, napi_value dispatch)
     }
     in->env = env;
     in->refs = 1;
+    in->here_fd = -1;
     pthread_mutex_init(&in->lock, NULL);
     pthread_cond_init(&in->quiet, NULL);
     /* The hook after the function: hooks are called in the opposite order, and ours has to be done
@@ -572,6 +600,7 @@ static struct instance *instance_new(napi_env env, napi_value dispatch)
     in->next = instances;
     instances = in;
     pthread_mutex_unlock(&instances_lock);
+    here_open(in);
     return in;
 }
 
@@ -616,10 +645,32 @@ static napi_value setup(napi_env env, napi_callback_info info)
 /* The next macro defines it without a prototype. */
 NAPI_MODULE_EXPORT int32_t NODE_API_MODULE_GET_API_VERSION(void);
 
+/* The library says what it is; the numbers before the last dot must be those we were made for. */
+static int check_library(napi_env env)
+{
+    static const char built[] = VIAL_NODE_VERSION;
+    const char *dot = strrchr(built, '.');
+    size_t len = dot != NULL ? (size_t)(dot - built) + 1 : strlen(built);
+    char text[256];
+
+    if (strncmp(vial_version(), built, len) == 0) {
+        return 0;
+    }
+    (void)snprintf(text, sizeof(text),
+        "libvial is of version %s, and this addon was made for version %s; install both of one "
+        "version",
+        vial_version(), built);
+    napi_throw_error(env, "VIAL_VERSION", text);
+    return -1;
+}
+
 NAPI_MODULE_INIT()
 {
     napi_value function = NULL;
 
+    if (check_library(env) < 0) {
+        return NULL;
+    }
     if (napi_create_function(env, "setup", NAPI_AUTO_LENGTH, setup, NULL, &function) == napi_ok) {
         put(env, exports, "setup", function);
     }

@@ -37,9 +37,17 @@ struct instance {
     struct handle *handles;
     struct job *jobs;
     uint32_t id;
-    unsigned refs; /* one of Node's, one for each handle */
+    unsigned refs; /* one of Node's, one for each handle, one of the poll's */
     unsigned job_count;
     int is_closed;
+    /* here.c */
+    void *poll; /* of libuv's, on here_fd; NULL: runs are for threads */
+    napi_async_cleanup_hook_handle poll_hook; /* that closes it */
+    napi_async_context context;               /* of what JavaScript is told without a detour */
+    napi_ref resource;                        /* its object */
+    int here_fd;                              /* an epoll's, of the run that is here; -1: none */
+    int is_deaf;                              /* the poll could not be started */
+    struct job *here;                         /* it is nobody else's; lock */
 };
 
 /* ---- what JavaScript holds ---- */
@@ -80,6 +88,7 @@ struct request {
     struct vial_session_options options;
     struct vial_limits limits;
     struct handle *environment; /* a reference, or NULL */
+    int has_more;               /* than a program and its input */
 };
 
 /* Reads an object that js/request.js has made. 0, or -1 with an exception thrown. */
@@ -117,6 +126,9 @@ struct job {
     struct vial_engine_options engine_options;
     struct vial_run *run;
     int is_cancelled;
+    int is_over;    /* it has failed before a thread had it */
+    int has_posted; /* output of it is on its way to JavaScript */
+    uint64_t here_until_us;
     size_t count;      /* of branches, or milliseconds */
     uint64_t function; /* to call */
     const char *bytes; /* a document, or arguments */
@@ -157,11 +169,26 @@ void output_came(int stream, const char *bytes, size_t len, void *user);
 
 /* ---- jobs ---- */
 
-int job_submit(struct job *job); /* -1 when there are too many, or no thread */
-void job_do(struct job *job);    /* in a thread */
+int job_submit(struct job *job);  /* -1 when there are too many, or no thread */
+int job_enqueue(struct job *job); /* for a thread: -1 when there is none */
+void job_do(struct job *job);     /* in a thread */
+void job_finish(struct job *job); /* in a thread, when it is done: tells JavaScript */
+/* The first half of that. What JavaScript is to be told, or NULL. */
+struct event *job_settle(struct job *job);
+void job_end_run(struct job *job);
 void job_cancel(struct job *job);
 void job_free(struct job *job); /* not while the instance's lock is held */
 napi_value job_outcome(napi_env env, struct job *job);
+
+/* ---- runs in Node's own thread ---- */
+
+void here_open(struct instance *in); /* without it, they are for threads */
+/* 0: the job has begun, and is told of when it is over. -1: it is for a thread, begun or not. */
+int here_begin(struct instance *in, struct job *job);
+/* Gives the run that is here to a thread if its time is over by then; else that time, if it is
+ * earlier than the one that is there (0: none). */
+void here_hand_over(struct instance *in, uint64_t due_us, uint64_t *ret_next_us);
+uint64_t instances_hand_over(uint64_t due_us); /* of all; when to look again, or 0 */
 
 void instance_stop(struct instance *in);
 struct instance *instance_of(uint32_t id); /* with a reference, or NULL */

@@ -43,6 +43,7 @@ void output_came(int stream, const char *bytes, size_t len, void *user)
     struct job *job = user;
     struct event *e = event_new(EVENT_OUTPUT, job->number, bytes, len);
 
+    job->has_posted = 1;
     if (e != NULL) {
         e->flag = stream;
         (void)post(job->instance, e);
@@ -163,8 +164,16 @@ static void free_result(napi_env env, void *data, void *hint)
     vial_result_free(data);
 }
 
-/* {status, value?, cbor?, text?, stdout, stderr, exitCode, files?, sessionLives, rest}: what is
- * used of every result, and the rest as an external, which details() reads. */
+static void set_number(napi_env env, napi_value object, const char *name, double number)
+{
+    if (number != 0) {
+        set(env, object, name, number_of(env, number));
+    }
+}
+
+/* {value?, cbor?, text?, stdout?, stderr?, exitCode?, files?, filesLeftOut?, sessionLives?,
+ * status?, rest}: what is used of every result, without what is empty, 0 or "ok", and the rest as
+ * an external, which details() reads. */
 static napi_value result_of(napi_env env, struct vial_result *result)
 {
     napi_value object = NULL, rest = NULL;
@@ -176,8 +185,10 @@ static napi_value result_of(napi_env env, struct vial_result *result)
         vial_result_free(result);
         return NULL;
     }
-    set(env, object, "status",
-        text_of(env, vial_status_name(vial_result_status(result)), NAPI_AUTO_LENGTH));
+    if (vial_result_status(result) != VIAL_STATUS_OK) {
+        set(env, object, "status",
+            text_of(env, vial_status_name(vial_result_status(result)), NAPI_AUTO_LENGTH));
+    }
     bytes = vial_result_cbor(result, &len);
     if (bytes != NULL) {
         set(env, object, "cbor", bytes_of(env, bytes, len));
@@ -193,16 +204,17 @@ static napi_value result_of(napi_env env, struct vial_result *result)
 
         len = 0;
         bytes = vial_result_output(result, stream, &len, &dropped);
-        set(env, object, stream == VIAL_STDOUT ? "stdout" : "stderr",
-            text_of(env, bytes != NULL ? bytes : "", len));
+        if (len > 0) {
+            set(env, object, stream == VIAL_STDOUT ? "stdout" : "stderr", text_of(env, bytes, len));
+        }
         total += len;
     }
-    set(env, object, "exitCode", number_of(env, vial_result_exit_code(result)));
-    set(env, object, "sessionLives", number_of(env, vial_result_session_lives(result)));
+    set_number(env, object, "exitCode", vial_result_exit_code(result));
+    set_number(env, object, "sessionLives", vial_result_session_lives(result) != 0);
     if (vial_result_file_count(result) > 0) {
         set(env, object, "files", files_of(env, result));
     }
-    set(env, object, "filesLeftOut", number_of(env, (double)vial_result_files_left_out(result)));
+    set_number(env, object, "filesLeftOut", (double)vial_result_files_left_out(result));
     napi_adjust_external_memory(env, (int64_t)total, &now);
     if (napi_create_external(env, result, free_result, (void *)(intptr_t)total, &rest) != napi_ok) {
         free_result(env, result, (void *)(intptr_t)total);

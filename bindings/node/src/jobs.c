@@ -46,13 +46,11 @@ static void count_down(struct instance *in)
 
 /* What it held is let go of here, where that may wait, and before the instance counts it as done.
  */
-static void finish(struct job *job)
+static struct event *let_go(struct job *job)
 {
-    struct instance *in = job->instance;
     struct handle *target;
     struct event *e = NULL;
 
-    __atomic_add_fetch(&in->refs, 1, __ATOMIC_SEQ_CST);
     unlink_job(job);
     request_release(&job->request);
     target = job->target;
@@ -64,11 +62,29 @@ static void finish(struct job *job)
     if (e != NULL) {
         e->job = job;
     }
+    return e;
+}
+
+void job_finish(struct job *job)
+{
+    struct instance *in = job->instance;
+    struct event *e;
+
+    __atomic_add_fetch(&in->refs, 1, __ATOMIC_SEQ_CST);
+    e = let_go(job);
     if (e == NULL || post(in, e) < 0) {
         job_free(job);
     }
     count_down(in);
     instance_drop(in);
+}
+
+struct event *job_settle(struct job *job)
+{
+    struct event *e = let_go(job);
+
+    count_down(job->instance);
+    return e;
 }
 
 static struct job *next_job(void)
@@ -110,7 +126,7 @@ static void *work(void *unused)
     (void)unused;
     while ((job = next_job()) != NULL) {
         job_do(job);
-        finish(job);
+        job_finish(job);
     }
     return NULL;
 }
@@ -129,7 +145,7 @@ static int start_thread(void)
     return r == 0 ? 0 : -1;
 }
 
-static int enqueue(struct job *job)
+int job_enqueue(struct job *job)
 {
     int r = 0;
 
@@ -169,7 +185,7 @@ int job_submit(struct job *job)
     }
     in->jobs = job;
     pthread_mutex_unlock(&in->lock);
-    if (enqueue(job) == 0) {
+    if (here_begin(in, job) == 0 || job_enqueue(job) == 0) {
         return 0;
     }
     unlink_job(job);
@@ -190,6 +206,7 @@ void job_cancel(struct job *job)
 
 void job_free(struct job *job)
 {
+    vial_run_free(job->run);
     request_release(&job->request);
     vial_result_free(job->result);
     if (job->branches != NULL) {
@@ -205,26 +222,35 @@ void job_free(struct job *job)
 
 /* ---- the operations ---- */
 
+void job_end_run(struct job *job)
+{
+    struct vial_run *run = job->run;
+
+    pthread_mutex_lock(&job->instance->lock);
+    job->run = NULL;
+    pthread_mutex_unlock(&job->instance->lock);
+    vial_run_free(run);
+}
+
 static void do_run(struct job *job)
 {
-    struct vial_run *run = NULL;
+    struct vial_run *run = job->run; /* which may have begun */
     struct instance *in = job->instance;
 
-    job->code = vial_run_start(job->target->is.engine, &job->request.request, &run, &job->err);
-    if (job->code < 0) {
-        return;
+    if (run == NULL) {
+        job->code = vial_run_start(job->target->is.engine, &job->request.request, &run, &job->err);
+        if (job->code < 0) {
+            return;
+        }
+        pthread_mutex_lock(&in->lock);
+        job->run = run;
+        if (job->is_cancelled) {
+            vial_run_cancel(run);
+        }
+        pthread_mutex_unlock(&in->lock);
     }
-    pthread_mutex_lock(&in->lock);
-    job->run = run;
-    if (job->is_cancelled) {
-        vial_run_cancel(run);
-    }
-    pthread_mutex_unlock(&in->lock);
     job->code = vial_run_wait(run, &job->result, &job->err);
-    pthread_mutex_lock(&in->lock);
-    job->run = NULL;
-    pthread_mutex_unlock(&in->lock);
-    vial_run_free(run);
+    job_end_run(job);
 }
 
 static void made(struct job *job, enum handle_kind kind, void *object, struct handle *engine)
@@ -315,6 +341,9 @@ static void do_call(struct job *job)
 
 void job_do(struct job *job)
 {
+    if (job->is_over) {
+        return;
+    }
     if (job->is_cancelled && job->op != OP_RUN && job->op != OP_CLOSE) {
         job->code = VIAL_E_GONE;
         (void)strcpy(job->err.text, "it was cancelled before it began");

@@ -351,11 +351,7 @@ static int take_own(napi_env env, napi_value object, struct request *q)
     struct vial_request *r = &q->request;
     struct arena *a = q->arena;
 
-    return copy_bytes(env, a, named(env, object, "source"), &r->source, &r->source_len) < 0 ||
-                   copy_bytes(env, a, named(env, object, "input"), &r->input, &r->input_len) < 0 ||
-                   take_u32(env, object, "inputIsCbor", &r->input_is_cbor) < 0 ||
-                   copy_bytes(env, a, named(env, object, "stdin"), &r->stdin_bytes, &r->stdin_len) <
-                       0 ||
+    return copy_bytes(env, a, named(env, object, "stdin"), &r->stdin_bytes, &r->stdin_len) < 0 ||
                    copy_bytes(env, a, named(env, object, "net"), &r->net, &r->net_len) < 0 ||
                    take_texts(env, a, object, "outs", &r->outs, &r->outs_count) < 0 ||
                    take_texts(env, a, object, "args", &r->args, &r->args_count) < 0 ||
@@ -365,6 +361,20 @@ static int take_own(napi_env env, napi_value object, struct request *q)
                    take_u32(env, object, "recordCalls", &r->record_calls) < 0 ||
                    take_u32(env, object, "main", &r->entry_is_main) < 0 ||
                    take_u32(env, object, "text", &r->want_text) < 0
+               ? -1
+               : 0;
+}
+
+/* What every program has. A property that is not there costs as much to look up as one that is. */
+static int take_program(napi_env env, napi_value object, struct request *q)
+{
+    struct vial_request *r = &q->request;
+
+    return copy_bytes(env, q->arena, named(env, object, "source"), &r->source, &r->source_len) <
+                       0 ||
+                   copy_bytes(
+                       env, q->arena, named(env, object, "input"), &r->input, &r->input_len) < 0 ||
+                   (r->input != NULL && take_u32(env, object, "inputIsCbor", &r->input_is_cbor) < 0)
                ? -1
                : 0;
 }
@@ -379,7 +389,13 @@ int request_fill(napi_env env, struct instance *in, napi_value object, struct re
     q->options = (struct vial_session_options)VIAL_SESSION_OPTIONS_INIT;
     q->limits = (struct vial_limits)VIAL_LIMITS_INIT;
     q->arena = arena_new();
-    if (q->arena != NULL && take_shared(env, in, object, q) == 0 && take_own(env, object, q) == 0) {
+    if (q->arena != NULL && take_program(env, object, q) == 0) {
+        if (is_missing(env, named(env, object, "more"))) {
+            return 0;
+        }
+        q->has_more = 1;
+    }
+    if (q->has_more && take_shared(env, in, object, q) == 0 && take_own(env, object, q) == 0) {
         environment = named(env, object, "environment");
         if (is_missing(env, environment)) {
             return 0;

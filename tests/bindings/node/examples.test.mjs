@@ -4,6 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { root, runProgram } from "./helpers.mjs";
+import { makeKey, startServer } from "./serve.mjs";
 
 test("examples/node/agent.mjs", () => {
     const ended = runProgram(fs.readFileSync(path.join(root, "examples/node/agent.mjs"), "utf8"));
@@ -11,12 +12,18 @@ test("examples/node/agent.mjs", () => {
         "call crm.find\ncall crm.find\ncall crm.find\nstdout found 3\nok [ 'Grace', 'Alan' ]\n[ 1, 2, 3 ] [ 3, 1, 2 ]\n"], ended.stderr);
 });
 
-test("the programs of docs/node-binding.md", () => {
+test("the programs of docs/node-binding.md", async () => {
     const text = fs.readFileSync(path.join(root, "docs/node-binding.md"), "utf8");
     const programs = [...text.matchAll(/```js\n([\s\S]*?)```/g)].map(([, program]) => program);
     assert.equal(programs.length >= 5, true);
-    for (const program of programs) {
-        const ended = runProgram(`import assert from "node:assert/strict";\n${program}`);
-        assert.equal(ended.status, 0, `${program}\n${ended.stderr}`);
+    const server = await startServer([]);
+    const env = { ...process.env, VIAL_ADDRESS: `http://${server.addresses[0]}`, VIAL_KEY: makeKey(server.data, "run", "session") };
+    try {
+        for (const program of programs) {
+            const ended = runProgram(`import assert from "node:assert/strict";\n${program}`, { env });
+            assert.equal(ended.status, 0, `${program}\n${ended.stderr}`);
+        }
+    } finally {
+        await server.stop();
     }
 });

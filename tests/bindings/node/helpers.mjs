@@ -11,6 +11,7 @@ export const vial = await load("index.js");
 export const iso4 = await load("iso4.js");
 export const secureExec = await load("secure-exec.js");
 export const cbor = await load("cbor.js");
+export const core = await load("core.js");
 
 /** Programs of cells that some process has left, by the name of the cell. */
 export function cellsOf(marker) {
@@ -19,8 +20,8 @@ export function cellsOf(marker) {
 }
 
 /** Runs a program of Node's in a process of its own, with import ... from "vial" working. */
-export function runProgram(source, { input = "", timeout = 60000 } = {}) {
-    return spawnSync(process.execPath, ["--input-type=module", "-e", source], { cwd: folder, encoding: "utf8", input, timeout });
+export function runProgram(source, { input = "", timeout = 60000, env = process.env } = {}) {
+    return spawnSync(process.execPath, ["--input-type=module", "-e", source], { cwd: folder, encoding: "utf8", input, timeout, env });
 }
 
 export const isAlive = (pid) => {

@@ -1,6 +1,6 @@
 /* process.test.mjs - ends of processes and threads: nothing crashes, and no process is left. */
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
 import os from "node:os";
@@ -23,6 +23,8 @@ const ends = {
     "process.exit()": ["process.exit(3);", 3],
     "an exception": ["throw new Error('end');", 1],
     "an exit in a callback": ["setTimeout(() => process.exit(4), 20); await new Promise(() => {});", 4],
+    "an exit as soon as a run is over": ["await defaultEngine().settle(1000); await run('1'); process.exit(6);", 6],
+    "an exception as soon as a run is over": ["await defaultEngine().settle(1000); run('1').then(() => { throw new Error('end'); });", 1],
     "an exit in a tool": ["await run('await t()', { tools: { t: () => process.exit(5) } });", 5],
 };
 
@@ -56,7 +58,8 @@ test("a program ends by itself when nothing is under way, though a session is op
 
 test("engines that nobody uses any more are collected", () => {
     const ended = runProgram(`import { Vial } from "vial"; let pids = [];
-for (let i = 0; i < 5; i++) { const v = new Vial({ quick: true, poolCount: 1 }); await v.run("1"); pids.push((await v.stats()).templatePid); }
+for (let i = 0; i < 5; i++) { const v = new Vial({ quick: true, poolCount: 1 }); await v.run("1");
+if (i % 2) { const t = { t: () => v.isClosed }; await v.session({ tools: t }).eval("await t()"); await v.environment({ tools: t }).run("await t()"); await v.run("await t()", { tools: t }); } pids.push((await v.stats()).templatePid); }
 for (let i = 0; i < 40 && pids.length > 1; i++) { globalThis.gc?.(); await new Promise((r) => setTimeout(r, 50));
 pids = pids.filter((p) => { try { process.kill(p, 0); return true; } catch { return false; } }); }
 console.log(pids.length <= 1)`.replace("import", "import v8 from 'node:v8'; v8.setFlagsFromString('--expose-gc'); import vm from 'node:vm'; globalThis.gc = vm.runInNewContext('gc'); import"));
@@ -82,6 +85,17 @@ parentPort.postMessage(values.map((r) => r.value));`;
     assert.deepEqual(codes, [0, 0, 0]);
 });
 
+test("a worker that exits, or fails, as soon as a run is over", async () => {
+    for (const [end, code] of [["process.exit(7)", 7], ["throw new Error('end')", 1]]) {
+        const thread = worker(`import { parentPort } from "node:worker_threads"; import { run, defaultEngine } from "vial";
+await defaultEngine().settle(1000); parentPort.postMessage((await defaultEngine().stats()).templatePid); await run("1"); ${end};`);
+        thread.on("error", () => {});
+        const exit = new Promise((resolve) => thread.once("exit", resolve));
+        const [pid] = await once(thread, "message");
+        assert.deepEqual([await exit, await isGone(pid)], [code, true]);
+    }
+});
+
 test("a worker that is terminated in the middle of it all leaves no process", async () => {
     const thread = worker(busy.replace("console.log(", "import { parentPort } from 'node:worker_threads'; parentPort.postMessage(") + "setInterval(() => {}, 1000);");
     const [pid] = await once(thread, "message");
@@ -100,5 +114,32 @@ test("a missing or foreign library is told", () => {
         assert.match(go().stdout, /^VialError vial cannot load its addon: /);
     } finally {
         fs.rmSync(copy, { recursive: true });
+    }
+});
+
+test("a library of another version, and one without what is needed, are refused", () => {
+    const place = fs.mkdtempSync(path.join(os.tmpdir(), "vial-node-"));
+    const go = () => runProgram('await import("vial").then((v) => console.log("loaded", v.version), (e) => console.log(e.name, e.message))', { env: { ...process.env, LD_LIBRARY_PATH: place } });
+    try {
+        const library = fs.readFileSync(path.join(folder, "../libvial.so.0"));
+        fs.writeFileSync(path.join(place, "libvial.so.0"), library);
+        const { version } = JSON.parse(fs.readFileSync(path.join(folder, "vial/package.json")));
+        assert.equal(go().stdout, `loaded ${version}\n`); // so it is this copy that is loaded
+        const said = Buffer.from(`\0${version}\0`);
+        const other = Buffer.from(`\0${version.replace(/^\d/, "9")}\0`);
+        for (let at = 0; (at = library.indexOf(said, at)) >= 0; at++) {
+            other.copy(library, at);
+        }
+        fs.writeFileSync(path.join(place, "libvial.so.0"), library);
+        const refused = go();
+        assert.match(refused.stdout, /^VialError vial cannot load its addon: libvial is of version 9\.\S+, and this addon was made for version \S+; install both of one version\n$/);
+        assert.deepEqual([refused.status, refused.signal], [0, null]);
+        fs.writeFileSync(path.join(place, "old.c"), "const char *vial_version(void) { return \"0.1.0\"; }\n");
+        execFileSync("cc", ["-shared", "-fPIC", "-Wl,-soname,libvial.so.0", "-o", path.join(place, "libvial.so.0"), path.join(place, "old.c")]);
+        const old = go();
+        assert.match(old.stdout, /^VialError vial cannot load its addon: .*undefined symbol: vial_.*of the same version installed/);
+        assert.deepEqual([old.status, old.signal], [0, null]);
+    } finally {
+        fs.rmSync(place, { recursive: true });
     }
 });

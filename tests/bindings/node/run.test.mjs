@@ -1,7 +1,7 @@
 /* run.test.mjs - runs, values, tools, events and cancelling through the package. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { cbor, vial } from "./helpers.mjs";
+import { cbor, core, vial } from "./helpers.mjs";
 
 const { Environment, run, Session, start, tool, Vial, VialError, ClosedError, GuestError } = vial;
 after(() => vial.defaultEngine().close());
@@ -153,6 +153,57 @@ test("sessions keep what there is, branch, and call functions", async () => {
     await Promise.all([session.close(), a.close(), b[Symbol.asyncDispose]()]);
     await assert.rejects(session.eval("1"), ClosedError);
     await assert.rejects(f(1), ClosedError);
+});
+
+test("tools are let go of when nobody can call them any more", async () => {
+    const before = core.toolCount();
+    const tools = { a: () => 1, b: () => 2 };
+    await run("await a()", { tools });
+    assert.equal(core.toolCount(), before);
+    const session = new Session({ tools });
+    await session.eval("await a()");
+    const [first, second] = await session.branch(2);
+    assert.equal(core.toolCount(), before + 2);
+    await session.close();
+    assert.equal((await first.eval("await b()")).value, 2); // branches still have them
+    await first.close();
+    await first.close();
+    assert.equal(core.toolCount(), before + 2);
+    assert.equal((await second.eval("await a(); process.exit(0)")).sessionLives, false); // it has ended by itself
+    assert.equal(core.toolCount(), before);
+    await second.close();
+    await assert.rejects(new Session({ tools, files: { "../x": "" } }).eval("1"), VialError);
+    await assert.rejects(new Environment({ tools, nme: 1 }).run("1"), VialError);
+    const environment = new Environment({ tools });
+    await environment.run("await a()");
+    assert.equal(core.toolCount(), before + 2);
+    await environment.close();
+    assert.equal(core.toolCount(), before);
+});
+
+test("limits are kept while Node's own thread is busy with something else", async () => {
+    const engine = new Vial();
+    await engine.settle(5000);
+    const block = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+    for (const [limits, status] of [[{ wallMsMax: 200 }, "wall_limit"], [{ cpuMsMax: 200 }, "cpu_limit"]]) {
+        const going = engine.run("for (;;);", { limits });
+        const small = engine.run("for (;;);", { limits });
+        block(1500);
+        for (const result of [await going, await small]) {
+            assert.equal(result.status, status);
+            const used = limits.cpuMsMax ? result.usage.cpuUs : result.usage.wallUs;
+            assert.equal(used < 1000000, true, `it went on for ${used} us`);
+        }
+    }
+    const results = [];
+    for (const code of ["console.log('x'); 1", "1", "throw 1", "await new Promise((r) => setTimeout(r, 20)); 2", "process.exit(3)", "for (let i = 0; i < 1e5; i++); console.log('y')", "process.kill(process.pid, 'SIGKILL')"]) {
+        const texts = [];
+        const result = await engine.run(code, { onStdout: (text) => texts.push(text) });
+        assert.equal(texts.join(""), result.stdout);
+        results.push(result.status + (result.value ?? ""));
+    }
+    assert.deepEqual(results.slice(0, 6), ["ok1", "ok1", "exception", "ok2", "ok", "ok"]);
+    await engine.close();
 });
 
 test("environments have a prefix, tools and sessions", async () => {
