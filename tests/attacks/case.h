@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "jail/filter.h"
 #include "vial.h"
 
 enum {
@@ -60,7 +59,6 @@ struct attack {
     const char *what;   /* the attacker tries to ... */
     const char *answer; /* denied, killed:LIMIT, error:CODE, refused or contained */
     const char *stage;  /* after which step of the confinement; NULL: in the place of a guest */
-    uint32_t profile;
     uint32_t levels; /* where the wall promises this; 0: everywhere */
     uint32_t status; /* set of STATUS(); 0: ok */
     uint32_t argument;
