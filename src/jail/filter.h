@@ -2,7 +2,8 @@
  *
  * The programs are generated at build time by tools/gen-filter.c from the one table in
  * filter_table.inc: a large one for the template, which every cell inherits at no cost, and one
- * small program a kind of cell that it adds last and that takes away what only the set-up needed. */
+ * small program a kind of cell that it adds last and that takes away what only the set-up needed.
+ */
 #ifndef VIAL_JAIL_FILTER_H
 #define VIAL_JAIL_FILTER_H
 
@@ -27,7 +28,8 @@ int filter_load(const struct sock_fprog *program);
 /* The filter of members of a family, which goes before filter_origin. From now on each clone of
  * this process and its copies waits until somebody answers at *ret_listener; that is -1, and each
  * clone is refused, when the kernel has no such thing or somebody else uses it on us already.
- * What prctl may do is to die with the parent. Threads are made without asking anybody, or not at all. 0, or -1 with errno. */
+ * What prctl may do is to die with the parent. Threads are made without asking anybody, or not at
+ * all. 0, or -1 with errno. */
 int filter_hold_clone(int threads, int *ret_listener);
 
 #endif

@@ -20,9 +20,9 @@ struct cell_spec {
     uint32_t longer;  /* programs of some length are likely: pages that those write to */
     uint32_t scan;    /* runs that are scanned are likely: the template compiles the rules first */
     uint32_t open_files_max;
-    uint32_t breed;       /* enum breed_number: of which template; the template does not look */
-    uint32_t threads_max; /* beside the first one; 0: the filter knows no threads */
-    uint32_t groups;      /* bits by enum cgroup_controller: which control groups it joins */
+    uint32_t breed;           /* enum breed_number: of which template; the template does not look */
+    uint32_t threads_max;     /* beside the first one; 0: the filter knows no threads */
+    uint32_t groups;          /* bits by enum cgroup_controller: which control groups it joins */
     uint64_t attack_argument; /* what the attack is told */
 };
 

@@ -59,8 +59,8 @@ struct attack {
     const char *what;   /* the attacker tries to ... */
     const char *answer; /* denied, killed:LIMIT, error:CODE, refused or contained */
     const char *stage;  /* after which step of the confinement; NULL: in the place of a guest */
-    uint32_t levels; /* where the wall promises this; 0: everywhere */
-    uint32_t status; /* set of STATUS(); 0: ok */
+    uint32_t levels;    /* where the wall promises this; 0: everywhere */
+    uint32_t status;    /* set of STATUS(); 0: ok */
     uint32_t argument;
     uint64_t number;
     uint32_t python; /* not 0: in a cell for Python; else in one for JavaScript */

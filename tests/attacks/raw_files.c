@@ -1,6 +1,6 @@
-/* raw_files.c - raw attacks on files. No cell has a call that takes a path: a program's files are in
- * its memory. So each of these is refused by the filter, and once more behind it, where the tree is
- * empty and Landlock allows nothing. */
+/* raw_files.c - raw attacks on files. No cell has a call that takes a path: a program's files are
+ * in its memory. So each of these is refused by the filter, and once more behind it, where the tree
+ * is empty and Landlock allows nothing. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

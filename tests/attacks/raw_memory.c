@@ -10,7 +10,7 @@
 
 enum {
     PAGE = 4096,
-    HIDE = 1 << 20, /* that are let go of at once */
+    HIDE = 1 << 20,               /* that are let go of at once */
     TABLE_SPAN = 2 * 1024 * 1024, /* what one page of page tables covers */
 };
 

@@ -275,8 +275,8 @@ static int compare_u32(const void *a, const void *b)
  * and likewise for processors. */
 static void every_number_there_is(void **state)
 {
-    static const struct sock_fprog *const programs[] = {&filter_template, &filter_compute,
-        &filter_threads, &filter_origin, &filter_init};
+    static const struct sock_fprog *const programs[] = {
+        &filter_template, &filter_compute, &filter_threads, &filter_origin, &filter_init};
     static const uint32_t arches[] = {AUDIT_ARCH_X86_64, AUDIT_ARCH_AARCH64, AUDIT_ARCH_I386,
         AUDIT_ARCH_ARM, THIS_ARCH - 1, THIS_ARCH + 1, 0, UINT32_MAX};
     static const uint64_t args[] = {0, 1, UINT32_MAX, UINT64_MAX};
@@ -436,7 +436,8 @@ static int load_and_try(void *user)
     CHILD_CHECK(syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDONLY | O_CLOEXEC) < 0);
     CHILD_CHECK(errno == EPERM);
     CHILD_CHECK(syscall(SYS_clone3, NULL, 0) < 0 && errno == ENOSYS);
-    CHILD_CHECK(filter_load(&filter_compute) < 0 && errno == EPERM); /* nothing more can be loaded */
+    CHILD_CHECK(
+        filter_load(&filter_compute) < 0 && errno == EPERM); /* nothing more can be loaded */
     CHILD_CHECK(syscall(SYS_getpid) > 0);
     (void)syscall(SYS_ptrace, PTRACE_TRACEME, 0, 0, 0);
     return CHILD_FAILED; /* not reached */

@@ -25,9 +25,9 @@ static int look_at_them(void *user)
     static const struct {
         __rlimit_resource_t resource;
         rlim_t max;
-    } rows[] = {{RLIMIT_CORE, 0}, {RLIMIT_NOFILE, OPEN_FILES}, {RLIMIT_FSIZE, 0},
-        {RLIMIT_NPROC, 1}, {RLIMIT_MEMLOCK, 0}, {RLIMIT_MSGQUEUE, 0}, {RLIMIT_SIGPENDING, 64},
-        {RLIMIT_RTPRIO, 0}, {RLIMIT_NICE, 0}, {RLIMIT_LOCKS, 0}};
+    } rows[] = {{RLIMIT_CORE, 0}, {RLIMIT_NOFILE, OPEN_FILES}, {RLIMIT_FSIZE, 0}, {RLIMIT_NPROC, 1},
+        {RLIMIT_MEMLOCK, 0}, {RLIMIT_MSGQUEUE, 0}, {RLIMIT_SIGPENDING, 64}, {RLIMIT_RTPRIO, 0},
+        {RLIMIT_NICE, 0}, {RLIMIT_LOCKS, 0}};
     struct rlimit limit;
     size_t i;
 
