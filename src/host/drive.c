@@ -50,7 +50,6 @@ void drive_sit_together(struct vial_run *run)
     CPU_ZERO(&one);
     CPU_SET((size_t)cpu, &one);
     run->together = sched_setaffinity(run->engine->cells[run->cell].pid, sizeof(one), &one) == 0;
-    run->together_cpu = cpu;
     run->together_until_us = clock_now_us() + TOGETHER_US;
 }
 
@@ -91,25 +90,6 @@ static uint64_t wall_end_us(const struct vial_run *run)
                : run->started_us + run->limits.wall_ms_max * 1000ULL + run->calls.paused_us_sum;
 }
 
-/* A program that calls tools which answer at once, or asks a network that does, takes turns with
- * us, however long: it sits, or comes back, to our processor as long as it goes on. One that still
- * waits for something else has its own. */
-static void stay_together(struct vial_run *run)
-{
-    uint64_t now;
-
-    if (run->calls.pending_count > 0 || fetches_are_pending(run)) {
-        return;
-    }
-    now = clock_now_us();
-    if (run->together && sched_getcpu() == run->together_cpu) {
-        run->together_until_us = now + TOGETHER_US;
-    } else if (run->together || now < run->called_us + TOGETHER_US) {
-        drive_sit_together(run);
-    }
-    run->called_us = now;
-}
-
 /* Waits for the cell, or for somebody who has an answer for it, until the time has come. How many
  * descriptors have something to say. */
 static int sleep_once(struct vial_run *run, uint64_t now, uint64_t until)
@@ -122,7 +102,7 @@ static int sleep_once(struct vial_run *run, uint64_t now, uint64_t until)
     struct timespec left = {
         .tv_sec = (time_t)(left_us / 1000000), .tv_nsec = (long)(left_us % 1000000) * 1000};
     uint64_t count;
-    int n, was_waiting;
+    int n;
 
     if (left_us > SLEEP_US_MAX) {
         left = (struct timespec){.tv_sec = SLEEP_US_MAX / 1000000};
@@ -134,11 +114,7 @@ static int sleep_once(struct vial_run *run, uint64_t now, uint64_t until)
     if (n > 0 && (p[1].revents & POLLIN) != 0) {    /* else the next one would not sleep */
         (void)!read(run->wake_fd, &count, sizeof(count)); /* short counts handled */
     }
-    was_waiting = fetches_are_pending(run);
     fetches_serve(run, p + OWN_SOCKETS, n > 0 ? asked : 0, clock_now_us());
-    if (was_waiting) {
-        stay_together(run);
-    }
     return n > 0 && (p[0].revents & ~POLLOUT) != 0;
 }
 
@@ -240,6 +216,20 @@ static enum heard heard_of(enum files_taken taken)
     return taken == FILES_TAKEN ? HEARD_MORE : taken == FILES_NOMEM ? HEARD_NOMEM : HEARD_NONSENSE;
 }
 
+/* A program that calls tools which answer at once takes turns with us, however long: it sits, or
+ * comes back, to our processor as long as it goes on. */
+static void stay_together(struct vial_run *run)
+{
+    uint64_t now = clock_now_us();
+
+    if (run->together) {
+        run->together_until_us = now + TOGETHER_US;
+    } else if (now < run->called_us + TOGETHER_US) {
+        drive_sit_together(run);
+    }
+    run->called_us = now;
+}
+
 static enum heard heard_call(enum calls_taken taken)
 {
     return taken == CALLS_TAKEN ? HEARD_MORE : taken == CALLS_FLOOD ? HEARD_CALLS : HEARD_NONSENSE;
@@ -331,7 +321,9 @@ static enum heard listen_once(struct vial_run *run, struct vial_result *result)
             heard = heard_findings(run, result_findings_take(&result->findings, f.payload, f.len));
         } else if (r == 1 && f.type == FRAME_CALL) {
             heard = heard_call(calls_take(run, &f));
-            stay_together(run);
+            if (run->calls.pending_count == 0 && !fetches_are_pending(run)) { /* answered at once */
+                stay_together(run);
+            }
         } else if (r == 1 && take_output(run, result, &f) < 0) {
             heard = HEARD_FLOOD;
         }

@@ -40,9 +40,8 @@ struct vial_run {
     uint32_t session_kind; /* what the start message says of it: enum session_kind */
     struct run_permit permit;
     int together; /* the cell sits on our processor, see drive_sit_together */
-    int together_cpu;
     uint64_t together_until_us;
-    uint64_t called_us; /* when a tool or the network last answered at once */
+    uint64_t called_us; /* when a tool was last called that answered at once */
 };
 
 /* run.c: checks a request and makes a run of it that has no cell yet. */
