@@ -46,13 +46,13 @@ enum {
 };
 
 /* Bits: a call may be for several. */
-enum who { CELL = 1, POSIX = 2, SETUP = 4, ORIGIN = 8, INIT = 16, THREADS = 32 };
+enum who { CELL = 1, SETUP = 2, ORIGIN = 4, INIT = 8, THREADS = 16 };
 enum kind { DEFAULT, ALLOW, IN, CLEAR, NOSYS, KILL };
 
 struct rule {
     enum kind kind;
     unsigned who;
-    unsigned arg;
+    unsigned arg, arg2; /* the second one of CLEAR: for values[1] */
     uint32_t values[VALUES_MAX];
     unsigned values_count;
 };
@@ -102,6 +102,13 @@ static void set(long nr, struct rule rule)
     set(SYS_##name,                                                                                \
         (struct rule){                                                                             \
             .kind = CLEAR, .who = (w), .arg = (a), .values = {(bits)}, .values_count = 1});
+#define CALL_CLEAR2(name, w, a, bits, a2, bits2, reason)                                           \
+    set(SYS_##name, (struct rule){.kind = CLEAR,                                                   \
+                        .who = (w),                                                                \
+                        .arg = (a),                                                                \
+                        .arg2 = (a2),                                                              \
+                        .values = {(bits), (bits2)},                                               \
+                        .values_count = 2});
 #define CALL_ONLY(name, w, a, reason, ...)                                                         \
     only[SYS_##name] = (struct rule){.kind = IN,                                                   \
         .who = (w),                                                                                \
@@ -139,20 +146,28 @@ static void emit_load_arg(struct program *p, unsigned arg, int high)
 }
 
 /* The answer for calls whose argument decides. A high half that is not zero never matches. */
+static void emit_low_half(struct program *p, unsigned arg)
+{
+    emit_load_arg(p, arg, 1);
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, 0);
+    emit_return(p, SECCOMP_RET_ERRNO | EPERM);
+    emit_load_arg(p, arg, 0);
+}
+
 static void emit_argument_rule(struct program *p, const struct rule *rule)
 {
     unsigned i;
 
-    emit_load_arg(p, rule->arg, 1);
-    emit(p, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, 0);
-    emit_return(p, SECCOMP_RET_ERRNO | EPERM);
-    emit_load_arg(p, rule->arg, 0);
     if (rule->kind == CLEAR) {
-        emit(p, BPF_JMP | BPF_JSET | BPF_K, 0, 1, rule->values[0]);
-        emit_return(p, SECCOMP_RET_ERRNO | EPERM);
+        for (i = 0; i < rule->values_count; i++) {
+            emit_low_half(p, i == 0 ? rule->arg : rule->arg2);
+            emit(p, BPF_JMP | BPF_JSET | BPF_K, 0, 1, rule->values[i]);
+            emit_return(p, SECCOMP_RET_ERRNO | EPERM);
+        }
         emit_return(p, SECCOMP_RET_ALLOW);
         return;
     }
+    emit_low_half(p, rule->arg);
     for (i = 0; i < rule->values_count; i++) {
         emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint8_t)(rule->values_count - i), 0, rule->values[i]);
     }
@@ -203,7 +218,7 @@ static void add_range(struct ranges *ranges, uint32_t first, const struct rule *
 static unsigned leaf_len(const struct rule *rule)
 {
     if (rule->kind == CLEAR) {
-        return 7;
+        return 6 * rule->values_count + 1;
     }
     return rule->kind == IN ? 6 + rule->values_count : 1;
 }
@@ -309,16 +324,16 @@ static void print_program(const char *name, const struct program *p)
     printf("};\nconst struct sock_fprog filter_%s = {%u, %s_code};\n\n", name, p->len, name);
 }
 
-/* With an argument it also prints what only the hostile suite has: a template that may clone in
- * every way, and a cell with threads that may do what its template may. */
+/* With an argument it also prints what only the hostile suite has: a template that may share
+ * memory, one that may clone in every way, and a cell with threads that may do what its template
+ * may. */
 int main(int argc, char **argv)
 {
-    static struct program template, compute, posix, threads, origin, init, loose, loose_threads;
+    static struct program template, compute, threads, origin, init, shares, loose, loose_threads;
 
     fill_table();
     make_template(&template);
     make_profile(&compute, CELL);
-    make_profile(&posix, CELL | POSIX);
     make_profile(&threads, CELL | THREADS);
     make_profile(&origin, CELL | ORIGIN);
     make_profile(&init, INIT);
@@ -326,11 +341,14 @@ int main(int argc, char **argv)
     printf("#include \"jail/filter.h\"\n\n");
     print_program("template", &template);
     print_program("compute", &compute);
-    print_program("posix", &posix);
     print_program("threads", &threads);
     print_program("origin", &origin);
     print_program("init", &init);
     if (argc > 1 && strcmp(argv[1], "--mutation") == 0) {
+        table[SYS_mmap].values_count = 1;
+        make_template(&shares);
+        print_program("template_shares", &shares);
+        table[SYS_mmap].values_count = 2;
         table[SYS_clone].kind = ALLOW;
         make_template(&loose);
         print_program("template_any_clone", &loose);

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -30,7 +29,6 @@
 #include "cell/scan_program.h"
 #include "cell/slim.h"
 #include "cell/start.h"
-#include "jail/filter.h"
 #include "jail/fork.h"
 #include "wire/field.h"
 #include "wire/frame.h"
@@ -84,15 +82,6 @@ static void cell_failed(const char *step, int sys)
         calls_send(FRAME_FAILED, fields.data, fields.len);
     }
     cell_die();
-}
-
-/* For a cell with a tree of the kernel's: as programs expect it. */
-static void cell_prepare_tree(void)
-{
-    const struct sigaction ignore = {.sa_handler = SIG_IGN};
-
-    (void)umask(022);
-    (void)sigaction(SIGXFSZ, &ignore, NULL); /* a file that would be too large is an error, EFBIG */
 }
 
 static void cell_receive_file(struct files_in *in, uint32_t len)
@@ -286,9 +275,6 @@ static void cell_prepare(const struct cell_spec *spec, struct files_in *in)
         if (spec->scan != 0) {
             scan_touch();
         }
-    }
-    if (spec->profile == PROFILE_POSIX) {
-        cell_prepare_tree();
     }
     cell_init_files(in);
 }

@@ -120,7 +120,7 @@ static void fork_cell(const struct control_message *m, const int *fds, unsigned 
     if (slot == CELLS_MAX) {
         errno = EAGAIN;
     } else {
-        pid = fork_clone(confine_cell_flags(&spec, state.users), &pidfd);
+        pid = fork_clone(confine_cell_flags(state.users), &pidfd);
     }
     if (pid == 0) {
         cell_main(&in);

@@ -154,9 +154,7 @@ static int take_options(
     e->on_secret = o.on_secret;
     e->secret_user = o.secret_user;
     e->memory_default = limits.memory_bytes_max;
-    e->spec_default = (struct cell_spec){.open_files_max = limits.open_files_max,
-        .files_max = limits.files_max,
-        .disk_bytes_max = limits.disk_bytes_max};
+    e->spec_default = (struct cell_spec){.open_files_max = limits.open_files_max};
     e->require = o.require != NULL ? strdup(o.require) : NULL;
     e->cell_path = o.cell_path != NULL ? strdup(o.cell_path) : NULL;
     if ((o.require != NULL && e->require == NULL) ||

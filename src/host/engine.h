@@ -239,8 +239,7 @@ void pool_give_back(struct vial_engine *engine, uint32_t cell, int suspicious);
 /* The same for a cell that stayed. */
 void pool_give_back_member(struct vial_engine *engine, uint32_t cell, int suspicious);
 
-/* run.c: like vial_run_start, in a cell of this kind and profile; its limits come from the request.
- */
+/* run.c: like vial_run_start, in a cell of this kind; its limits come from the request. */
 VIAL_NODISCARD int run_start_in(struct vial_engine *engine, const struct vial_request *request,
     const struct cell_spec *wanted, struct vial_run **ret, struct vial_error *err);
 

@@ -18,8 +18,8 @@
 int place_spec_equal(const struct cell_spec *a, const struct cell_spec *b)
 {
     return a->breed == b->breed && a->threads_max == b->threads_max && a->kind == b->kind &&
-           a->profile == b->profile && a->attack == b->attack && a->files_max == b->files_max &&
-           a->open_files_max == b->open_files_max && a->disk_bytes_max == b->disk_bytes_max;
+           a->attack == b->attack && a->attack_argument == b->attack_argument &&
+           a->open_files_max == b->open_files_max;
 }
 
 unsigned place_wanted(const struct vial_engine *e, const struct breed *b)

@@ -23,7 +23,6 @@
 #include "host/result.h"
 #include "host/run_files.h"
 #include "host/start.h"
-#include "jail/filter.h"
 #include "policy/limits.h"
 #include "policy/process.h"
 #include "wire/field.h"
@@ -152,7 +151,7 @@ static unsigned breed_of(const struct vial_run *run)
 }
 
 /* Settles what kind of cell the run is in. Those of the pool are alike: how much of files a run may
- * have is said in its start message. A tree of the kernel's is made for the limits of its run. */
+ * have is said in its start message. */
 static void choose_cell(struct vial_run *run, const struct cell_spec *wanted)
 {
     run->want =
@@ -161,12 +160,8 @@ static void choose_cell(struct vial_run *run, const struct cell_spec *wanted)
         &run->want.spec, run->request.environment != NULL
                              ? env_breed(run->request.environment)
                              : engine_breed_of(run->request.language, run->request.name));
-    if (wanted->kind != CELL_GUEST || wanted->profile == PROFILE_POSIX) {
+    if (wanted->kind != CELL_GUEST) {
         run->want.spec.open_files_max = run->limits.open_files_max;
-    }
-    if (wanted->profile == PROFILE_POSIX) {
-        run->want.spec.files_max = run->limits.files_max;
-        run->want.spec.disk_bytes_max = run->limits.disk_bytes_max;
     }
 }
 

@@ -4,12 +4,12 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -35,7 +35,7 @@ enum {
 };
 
 /* Made once by the template, used by every cell. */
-static int compute_ruleset_fd = -1;
+static int ruleset_fd = -1;
 static int user_zero_is_plain; /* user 0 here is a plain user outside */
 
 static void note(struct layer_report *report, unsigned layer, int holds, int sys)
@@ -119,8 +119,8 @@ static void template_landlock(struct layer_report *report)
     if (mutate_without(LAYER_LANDLOCK)) {
         return;
     }
-    compute_ruleset_fd = landlock_ruleset(NULL);
-    if (compute_ruleset_fd < 0) {
+    ruleset_fd = landlock_ruleset();
+    if (ruleset_fd < 0) {
         *e = (struct layer_entry){.state = LAYER_OFF, .sys = (uint16_t)errno};
         return;
     }
@@ -130,6 +130,9 @@ static void template_landlock(struct layer_report *report)
 static const struct sock_fprog *template_filter(void)
 {
 #ifdef VIAL_MUTATION
+    if (mutate_without_part("shared-memory")) {
+        return &filter_template_shares;
+    }
     if (mutate_without_part("clone-flags")) {
         return &filter_template_any_clone;
     }
@@ -213,32 +216,17 @@ static void prove_cgroups(const struct confine_cell_input *in, struct layer_repo
     }
 }
 
-static int do_work_dir(const struct confine_cell_input *in)
-{
-    const struct cell_spec *spec = in->spec;
-
-    if (spec->profile != PROFILE_POSIX) {
-        return 0;
-    }
-    if (in->template_report->entries[LAYER_PRIVATE_ROOT].state == LAYER_OFF) {
-        errno = ENOTSUP; /* files without a private tree would be the host's */
-        return -1;
-    }
-    /* Without a range the cell stays user 0, the only one there is. */
-    return root_mount_work(spec->disk_bytes_max, spec->files_max, in->users > 1 ? spec->uid : 0);
-}
-
 static int do_descriptors(const struct confine_cell_input *in)
 {
     if (in->control_fd != CONTROL_FD && dup2(in->control_fd, CONTROL_FD) < 0) {
         return -1;
     }
     /* The ruleset is needed for two more steps; it moves right behind the control socket. */
-    if (compute_ruleset_fd >= 0) {
-        if (compute_ruleset_fd != CONTROL_FD + 1 && dup2(compute_ruleset_fd, CONTROL_FD + 1) < 0) {
+    if (ruleset_fd >= 0) {
+        if (ruleset_fd != CONTROL_FD + 1 && dup2(ruleset_fd, CONTROL_FD + 1) < 0) {
             return -1;
         }
-        compute_ruleset_fd = CONTROL_FD + 1;
+        ruleset_fd = CONTROL_FD + 1;
     }
     if (in->spec->kind == CELL_ORIGIN) {
         if (dup2(in->family_fd, CONFINE_FAMILY_FD) < 0 ||
@@ -250,25 +238,19 @@ static int do_descriptors(const struct confine_cell_input *in)
     if (mutate_without(LAYER_DESCRIPTORS)) {
         return 0;
     }
-    return (int)syscall(SYS_close_range, CONTROL_FD + (compute_ruleset_fd >= 0 ? 2U : 1U), ~0U, 0);
+    return (int)syscall(SYS_close_range, CONTROL_FD + (ruleset_fd >= 0 ? 2U : 1U), ~0U, 0);
 }
 
 static int do_landlock(const struct confine_cell_input *in)
 {
-    int fd = compute_ruleset_fd;
     int r;
 
-    if (fd < 0) {
+    (void)in;
+    if (ruleset_fd < 0) {
         return 0;
     }
-    if (in->spec->profile == PROFILE_POSIX) {
-        fd = landlock_ruleset(ROOT_WORK_DIR);
-    }
-    r = fd < 0 ? -1 : landlock_enter(fd);
-    if (fd >= 0 && fd != compute_ruleset_fd) {
-        (void)close(fd);
-    }
-    (void)close(compute_ruleset_fd);
+    r = landlock_enter(ruleset_fd);
+    (void)close(ruleset_fd);
     return r;
 }
 
@@ -321,9 +303,8 @@ static int do_capabilities(const struct confine_cell_input *in)
 
 static void prove_capabilities(const struct confine_cell_input *in, struct layer_report *proof)
 {
-    int r = mount("x", "/home", "tmpfs", MS_NOEXEC, "size=4096");
+    int r = prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN, 0, 0, 0); /* only who has one may give one up */
 
-    (void)in;
     note(proof, LAYER_CAPABILITIES, r < 0 && errno == EPERM, errno);
     if (r == 0 || syscall(SYS_setresuid, 0, 0, 0) == 0) {
         /* Becoming user 0 is no gain where user 0 has no capabilities and is who we are. */
@@ -344,9 +325,7 @@ static int do_rlimits(const struct confine_cell_input *in)
 {
     return mutate_without(LAYER_RLIMITS)
                ? 0
-               : rlimits_apply(in->spec->open_files_max,
-                     in->spec->profile == PROFILE_POSIX ? in->spec->disk_bytes_max : 0,
-                     processes_max(in));
+               : rlimits_apply(in->spec->open_files_max, processes_max(in));
 }
 
 static void prove_rlimits(const struct confine_cell_input *in, struct layer_report *proof)
@@ -379,7 +358,7 @@ static void prove_descriptors(const struct confine_cell_input *in, struct layer_
     }
 }
 
-static const struct sock_fprog *compute_filter(const struct cell_spec *spec)
+static const struct sock_fprog *last_filter(const struct cell_spec *spec)
 {
 #ifdef VIAL_MUTATION
     if (spec->threads_max > 0 && mutate_without_part("thread-flags")) {
@@ -394,10 +373,7 @@ static int do_filter(const struct confine_cell_input *in)
     if (mutate_without(LAYER_SECCOMP) || in->spec->kind == CELL_ORIGIN) {
         return 0; /* an origin does it in confine_origin */
     }
-    if (in->spec->profile == PROFILE_POSIX) {
-        return filter_load(&filter_posix);
-    }
-    return filter_load(compute_filter(in->spec));
+    return filter_load(last_filter(in->spec));
 }
 
 /* The calls are harmless, exist on every kernel, and would otherwise succeed or say ENOENT. */
@@ -406,10 +382,9 @@ static void prove_filter(const struct confine_cell_input *in, struct layer_repor
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     int holds = fd < 0 && errno == EPERM;
 
+    (void)in;
     holds = holds && syscall(SYS_getppid) < 0 && errno == EPERM;
-    if (in->spec->profile == PROFILE_COMPUTE) {
-        holds = holds && open("/there/is/no/such/file", O_RDONLY | O_CLOEXEC) < 0 && errno == EPERM;
-    }
+    holds = holds && open("/there/is/no/such/file", O_RDONLY | O_CLOEXEC) < 0 && errno == EPERM;
     holds = holds && syscall(SYS_unshare, CLONE_NEWUSER) < 0 && errno == EPERM;
     note(proof, LAYER_SECCOMP, holds, EPERM);
 }
@@ -423,11 +398,10 @@ struct step {
                 */
 };
 
-/* In this order, because: Landlock forbids mounting; privileges are needed for mounting and for the
- * user; the last filter takes away the calls that all others need. */
+/* In this order, because: privileges are needed for the user; the last filter takes away the calls
+ * that all others need. */
 static const struct step STEPS[] = {
     {"control group", do_cgroups, prove_cgroups, -1},
-    {"work directory", do_work_dir, NULL, -1},
     {"descriptors", do_descriptors, NULL, -1},
     {"user", do_user, prove_user, -1},
     {"capabilities", do_capabilities, prove_capabilities, LAYER_CAPABILITIES},
@@ -437,11 +411,9 @@ static const struct step STEPS[] = {
     {"last filter", do_filter, prove_filter, LAYER_SECCOMP},
 };
 
-uint64_t confine_cell_flags(const struct cell_spec *spec, uint32_t users)
+uint64_t confine_cell_flags(uint32_t users)
 {
-    uint64_t flags = users > 0 && !mutate_without(LAYER_PIDNS) ? CLONE_NEWPID : 0;
-
-    return users > 0 && spec->profile == PROFILE_POSIX ? flags | CLONE_NEWNS | CLONE_NEWIPC : flags;
+    return users > 0 && !mutate_without(LAYER_PIDNS) ? CLONE_NEWPID : 0;
 }
 
 int confine_branch(void)

@@ -30,7 +30,7 @@ struct confine_cell_input {
 };
 
 /* Which CLONE_NEW* flags a cell is cloned with. */
-uint64_t confine_cell_flags(const struct cell_spec *spec, uint32_t users);
+uint64_t confine_cell_flags(uint32_t users);
 
 /* Cell: confines this process for ever; the control socket is descriptor 3 afterwards, and 0 to 2
  * are what they were. proof is NULL, or where the canary notes what it found. 0, or -1 with errno

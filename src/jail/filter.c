@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,20 +27,16 @@ int filter_load(const struct sock_fprog *program)
 int filter_hold_clone(int threads, int *ret_listener)
 {
     uint32_t clone = mutate_without_part("clone-gate") ? SECCOMP_RET_ALLOW : SECCOMP_RET_USER_NOTIF;
-    uint32_t shared = mutate_without_part("shared-memory") ? 0 : MAP_SHARED;
     int may_thread = threads || mutate_without_part("family-threads");
     uint32_t thread = may_thread ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EPERM;
-    /* The answers are at the end. Of the flags of mmap the kernel looks at the low half; those of
-     * clone are one of two sets, as the filters above and below this one see to. */
+    /* The answers are at the end. The flags of clone are one of two sets, as the filters above and
+     * below this one see to. */
     struct sock_filter code[] = {
         {BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, nr)},
         {BPF_JMP | BPF_JEQ | BPF_K, 0, 3, SYS_clone},
         LOAD_ARG(0),
-        {BPF_JMP | BPF_JSET | BPF_K, 0, 9, CLONE_THREAD},
+        {BPF_JMP | BPF_JSET | BPF_K, 0, 6, CLONE_THREAD},
         {BPF_RET | BPF_K, 0, 0, thread},
-        {BPF_JMP | BPF_JEQ | BPF_K, 0, 2, SYS_mmap},
-        LOAD_ARG(3), /* flags; MAP_SHARED_VALIDATE has the bit too */
-        {BPF_JMP | BPF_JSET | BPF_K, 6, 7, shared},
         {BPF_JMP | BPF_JEQ | BPF_K, 0, 6, SYS_prctl},
         LOAD_ARG(0),
         {BPF_JMP | BPF_JEQ | BPF_K, 0, 3, PR_SET_PDEATHSIG},

@@ -2,8 +2,6 @@
  * headers of Debian 12 stop at version 2 and the kernel may be newer. */
 #include "jail/landlock.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,19 +12,8 @@ struct ruleset_attr {
     uint64_t scoped;             /* since version 6 */
 };
 
-struct path_beneath_attr {
-    uint64_t allowed_access;
-    int32_t parent_fd;
-} __attribute__((packed));
-
 enum {
     CREATE_RULESET_VERSION = 1,
-    RULE_PATH_BENEATH = 1,
-    FS_EXECUTE = 1 << 0,
-    FS_MAKE_CHAR = 1 << 6,
-    FS_MAKE_SOCK = 1 << 9,
-    FS_MAKE_FIFO = 1 << 10,
-    FS_MAKE_BLOCK = 1 << 11,
     FS_VERSION_1 = (1 << 13) - 1, /* execute ... make_sym */
     FS_REFER = 1 << 13,           /* since version 2 */
     FS_TRUNCATE = 1 << 14,        /* since version 3 */
@@ -52,39 +39,12 @@ static struct ruleset_attr everything(int abi)
     return attr;
 }
 
-int landlock_ruleset(const char *tree)
+int landlock_ruleset(void)
 {
     int abi = landlock_abi();
     struct ruleset_attr attr = everything(abi);
-    struct path_beneath_attr rule;
-    int fd, dir, saved;
-    long r;
 
-    if (abi < 1) {
-        return -1;
-    }
-    fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
-    if (fd < 0 || tree == NULL) {
-        return fd;
-    }
-    dir = open(tree, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    rule = (struct path_beneath_attr){
-        .allowed_access =
-            attr.handled_access_fs & ~(uint64_t)(FS_EXECUTE | FS_MAKE_CHAR | FS_MAKE_SOCK |
-                                                 FS_MAKE_FIFO | FS_MAKE_BLOCK | FS_IOCTL_DEV),
-        .parent_fd = dir,
-    };
-    r = dir < 0 ? -1 : syscall(SYS_landlock_add_rule, fd, RULE_PATH_BENEATH, &rule, 0);
-    saved = errno;
-    if (dir >= 0) {
-        (void)close(dir);
-    }
-    if (r < 0) {
-        (void)close(fd);
-        fd = -1;
-    }
-    errno = saved;
-    return fd;
+    return abi < 1 ? -1 : (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
 }
 
 int landlock_enter(int ruleset_fd)

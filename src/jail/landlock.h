@@ -6,10 +6,9 @@
 /* The kernel's version of the interface, or -1 with errno when there is none. */
 int landlock_abi(void);
 
-/* A ruleset that handles every right the kernel knows: with tree NULL it allows nothing at all,
- * else everything but programs, devices and sockets below that directory. A descriptor, or -1 with
- * errno. */
-int landlock_ruleset(const char *tree);
+/* A ruleset that handles every right the kernel knows and allows nothing at all. A descriptor, or
+ * -1 with errno. */
+int landlock_ruleset(void);
 
 /* Puts this process under the ruleset for ever; 0, or -1 with errno. Needs no-new-privs. */
 int landlock_enter(int ruleset_fd);

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <sys/resource.h>
 
-int rlimits_apply(uint32_t open_files_max, uint64_t file_bytes_max, uint32_t processes_max)
+int rlimits_apply(uint32_t open_files_max, uint32_t processes_max)
 {
     const struct {
         __rlimit_resource_t resource;
@@ -12,7 +12,7 @@ int rlimits_apply(uint32_t open_files_max, uint64_t file_bytes_max, uint32_t pro
     } rows[] = {
         {RLIMIT_CORE, 0}, /* a crash leaves no file */
         {RLIMIT_NOFILE, open_files_max},
-        {RLIMIT_FSIZE, file_bytes_max},
+        {RLIMIT_FSIZE, 0},             /* files are in the memory of the cell */
         {RLIMIT_NPROC, processes_max}, /* not counted for the user 0 of the host */
         {RLIMIT_MEMLOCK, 0},           /* no memory that cannot be reclaimed */
         {RLIMIT_MSGQUEUE, 0},          /* no POSIX queues */

@@ -5,6 +5,6 @@
 #include <stdint.h>
 
 /* Lowers the hard limits of this process for ever; 0, or -1 with errno. */
-int rlimits_apply(uint32_t open_files_max, uint64_t file_bytes_max, uint32_t processes_max);
+int rlimits_apply(uint32_t open_files_max, uint32_t processes_max);
 
 #endif

@@ -4,11 +4,8 @@
  * /proc: there is simply nothing in it. */
 #include "jail/root.h"
 
-#include <errno.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,14 +22,9 @@ static int root_make(void)
         return -1;
     }
     for (i = 0; i < sizeof(PLACES) / sizeof(PLACES[0]); i++) {
-        /* Room for the few directories below and nothing else. */
-        if (mount("vial", PLACES[i], "tmpfs", ROOT_FLAGS, "size=65536,nr_inodes=8,mode=755") == 0) {
-            /* The template's umask would keep the users of the cells out. */
-            return chdir(PLACES[i]) < 0 || mkdir("home", 0755) < 0 || chmod("home", 0755) < 0 ||
-                           mkdir("home/vial", 0755) < 0 || chmod("home/vial", 0755) < 0 ||
-                           symlink(ROOT_TMP_DIR, "tmp") < 0
-                       ? -1
-                       : 0;
+        /* Room for its own top and nothing else. */
+        if (mount("vial", PLACES[i], "tmpfs", ROOT_FLAGS, "size=4096,nr_inodes=1,mode=755") == 0) {
+            return chdir(PLACES[i]);
         }
     }
     return -1;
@@ -49,16 +41,4 @@ int root_enter(int *ret_undone)
         return -1;
     }
     return mount(NULL, "/", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | ROOT_FLAGS, NULL);
-}
-
-int root_mount_work(uint64_t bytes_max, uint32_t files_max, uint32_t uid)
-{
-    char options[128];
-
-    (void)snprintf(options, sizeof(options), "size=%llu,nr_inodes=%u,mode=700,uid=%u,gid=%u",
-        (unsigned long long)bytes_max, files_max, uid, uid);
-    if (mount("work", ROOT_WORK_DIR, "tmpfs", ROOT_FLAGS, options) < 0) {
-        return -1;
-    }
-    return chdir(ROOT_WORK_DIR);
 }

@@ -13,19 +13,17 @@ enum cell_kind {
 
 struct cell_spec {
     uint32_t kind;    /* enum cell_kind */
-    uint32_t profile; /* enum jail_profile */
     uint32_t uid;     /* inside the template's user namespace */
     uint32_t attack;  /* for CELL_ATTACK; for CELL_ORIGIN one more than that, 0: none */
     uint32_t hurry;   /* a run is waiting: no warm-up */
     uint32_t modules; /* runs with modules are likely: pages that those write to as well */
     uint32_t longer;  /* programs of some length are likely: pages that those write to */
     uint32_t scan;    /* runs that are scanned are likely: the template compiles the rules first */
-    uint32_t files_max;
     uint32_t open_files_max;
-    uint32_t breed;       /* enum breed_number: of which template; the template does not look */
-    uint32_t threads_max; /* beside the first one; 0: the filter knows no threads */
-    uint32_t groups;      /* bits by enum cgroup_controller: which control groups it joins */
-    uint64_t disk_bytes_max;
+    uint32_t breed;           /* enum breed_number: of which template; the template does not look */
+    uint32_t threads_max;     /* beside the first one; 0: the filter knows no threads */
+    uint32_t groups;          /* bits by enum cgroup_controller: which control groups it joins */
+    uint64_t attack_argument; /* what the attack is told */
 };
 
 #endif

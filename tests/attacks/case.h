@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "jail/filter.h"
 #include "vial.h"
 
 enum {
@@ -60,12 +59,11 @@ struct attack {
     const char *what;   /* the attacker tries to ... */
     const char *answer; /* denied, killed:LIMIT, error:CODE, refused or contained */
     const char *stage;  /* after which step of the confinement; NULL: in the place of a guest */
-    uint32_t profile;
-    uint32_t levels; /* where the wall promises this; 0: everywhere */
-    uint32_t status; /* set of STATUS(); 0: ok */
+    uint32_t levels;    /* where the wall promises this; 0: everywhere */
+    uint32_t status;    /* set of STATUS(); 0: ok */
     uint32_t argument;
-    uint64_t number;
     uint32_t python; /* not 0: in a cell for Python; else in one for JavaScript */
+    uint64_t number;
     uint32_t origin; /* not 0: in a cell that stays */
     uint32_t rests;  /* not 0: it is left alone then, and must be ended for what it does */
     uint32_t again;  /* not 0: a large program follows, and ends like this: set of STATUS() */

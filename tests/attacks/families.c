@@ -42,7 +42,7 @@ static struct vial_session *open_armed(struct suite *s, const struct attack *a,
     engine_set_breed(&want.spec, a->python ? BREED_PYTHON : BREED_JS);
     want.spec.kind = CELL_ORIGIN;
     want.spec.attack = 1 + (uint32_t)(a - s->attacks);
-    want.spec.disk_bytes_max = a->number; /* see attack_arm */
+    want.spec.attack_argument = a->number;
     r = vial_limits_resolve(&resolved, &err);
     want.spec.open_files_max = resolved.open_files_max;
     r = r < 0 ? r : tool_set_new(&tool, 1, &tools, &err);

@@ -15,7 +15,7 @@ static const struct {
 } PARTS[] = {
     {"clone-gate", "a cell that stays clones only with the host's consent"},
     {"clone-flags", "and only as a branch is cloned"},
-    {"shared-memory", "and has no memory in common with its branches"},
+    {"shared-memory", "no memory is shared: with branches, or past who counts it"},
     {"spent-consent", "an order that was given up needs no consent any more"},
     {"strays", "a process of a family that no cell stands for is ended"},
     {"one-each", "one process is one member"},

@@ -75,15 +75,13 @@ static void after_step(const char *step)
     }
 }
 
-/* The argument travels in a field of the order that only cells with files use for something else.
- */
 void attack_arm(const struct cell_spec *spec)
 {
     uint32_t number = spec->kind == CELL_ORIGIN ? spec->attack - 1 : spec->attack;
 
     assert(number < sizeof(TABLE) / sizeof(TABLE[0]));
     armed = &TABLE[number];
-    argument = spec->profile == PROFILE_POSIX ? armed->number : spec->disk_bytes_max;
+    argument = spec->attack_argument;
     mutate_step = after_step;
 }
 

@@ -135,9 +135,10 @@ void raw_member_calls(uint64_t unused)
 
 static void map(const char *what, int flags, const char *want)
 {
-    void *p = mmap(NULL, 65536, PROT_READ | PROT_WRITE, flags, -1, 0);
+    /* By number: in a cell for Python the function of this name is ours. */
+    long p = syscall(SYS_mmap, NULL, 65536, PROT_READ | PROT_WRITE, flags, -1, 0);
 
-    raw_note(what, p == MAP_FAILED ? -1 : 0, want);
+    raw_note(what, p == -1 ? -1 : 0, want);
 }
 
 /* Memory that two copies would both have is a way from one to the other. */

@@ -28,7 +28,7 @@ enum {
 
 /* What the table says about a number when all arguments are wrong. */
 enum verdict { VERDICT_REFUSED = 0, VERDICT_ANSWERED, VERDICT_NOSYS, VERDICT_LEFT_OUT };
-enum who { CELL = 1, POSIX = 2, SETUP = 4, ORIGIN = 8, INIT = 16, THREADS = 32 };
+enum who { CELL = 1, SETUP = 2, ORIGIN = 4, INIT = 8, THREADS = 16 };
 
 struct sweep {
     uint8_t verdicts[NUMBERS];
@@ -45,6 +45,7 @@ static void sweep_set(struct sweep *s, long number, unsigned who, int conditiona
 #define CALL(name, who, reason) sweep_set(s, SYS_##name, who, 0);
 #define CALL_IN(name, who, arg, reason, ...) sweep_set(s, SYS_##name, who, 1);
 #define CALL_CLEAR(name, who, arg, bits, reason) sweep_set(s, SYS_##name, who, 1);
+#define CALL_CLEAR2(name, who, arg, bits, arg2, bits2, reason) sweep_set(s, SYS_##name, who, 1);
 #define CALL_ONLY(name, who, arg, reason, ...)
 #define CALL_NOSYS(name, reason) s->verdicts[SYS_##name] = VERDICT_NOSYS;
 #define CALL_KILL(name, reason) s->verdicts[SYS_##name] = VERDICT_LEFT_OUT;
@@ -80,7 +81,7 @@ void raw_sweep(uint64_t who)
     long r;
     int i;
 
-    s.who = CELL | (who == 1 ? POSIX : who == 2 ? ORIGIN : 0);
+    s.who = CELL | (who == 2 ? ORIGIN : 0);
     sweep_fill(&s);
     for (i = 0; i < NUMBERS; i++) {
         if (s.verdicts[i] == VERDICT_LEFT_OUT) {
@@ -354,6 +355,7 @@ void raw_fcntl(uint64_t unused)
         RAW(fcntl, "EPERM", 3, refused[i], 0);
     }
     RAW(fcntl, "EPERM", 3, F_GETFD | 1L << 32, 0);
-    RAW(fcntl, "ok", 3, F_GETFD, 0);
+    RAW(fcntl, "EPERM", 3, F_GETFD, 0);
+    RAW(fcntl, "EPERM", 3, F_SETFL, O_ASYNC);
     RAW(flock, "EPERM", 3, 1);
 }

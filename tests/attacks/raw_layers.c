@@ -192,7 +192,7 @@ void raw_layer_capabilities(uint64_t unused)
     raw_note_yes("the three sets are empty", no_capabilities());
     raw_note_yes("none can come back by exec", bounding == 0);
     raw_note_yes("nobody may look inside", prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0);
-    raw_note("mounting", mount("x", "/home", "tmpfs", MS_NOEXEC, "size=4096"), "EPERM");
+    raw_note("mounting", mount("x", "/", "tmpfs", MS_NOEXEC, "size=4096"), "EPERM");
 }
 
 /* At the lowest level a plain user has never had a bounding set to give up. */
@@ -201,7 +201,7 @@ void raw_layer_capabilities_plain(uint64_t unused)
     (void)unused;
     raw_note_yes("the three sets are empty", no_capabilities());
     raw_note_yes("nobody may look inside", prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0);
-    raw_note("mounting", mount("x", "/home", "tmpfs", MS_NOEXEC, "size=4096"), "EPERM");
+    raw_note("mounting", mount("x", "/", "tmpfs", MS_NOEXEC, "size=4096"), "EPERM");
 }
 
 void raw_layer_become_root(uint64_t unused)
@@ -217,7 +217,7 @@ void raw_layer_landlock(uint64_t unused)
 
     (void)unused;
     raw_note("listing the top", fd, "EACCES");
-    raw_note("mounting", mount("x", "/home", "tmpfs", MS_NOEXEC, "size=4096"), "EPERM");
+    raw_note("mounting", mount("x", "/", "tmpfs", MS_NOEXEC, "size=4096"), "EPERM");
     if (fd >= 0) {
         (void)close(fd);
     }

@@ -10,6 +10,7 @@
 
 enum {
     PAGE = 4096,
+    HIDE = 1 << 20,               /* that are let go of at once */
     TABLE_SPAN = 2 * 1024 * 1024, /* what one page of page tables covers */
 };
 
@@ -51,12 +52,19 @@ void raw_touch_pieces(uint64_t megabytes)
     raw_note("one more piece", p == MAP_FAILED ? -1 : 0, "ENOMEM");
 }
 
+/* By number: in a cell for Python the function of this name is ours. */
+static void *shared_memory(size_t bytes)
+{
+    return (void *)syscall(
+        SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+}
+
 /* The same with memory that could be shared, though nobody is there to share it: it counts as a
  * file. */
 void raw_touch_shared(uint64_t megabytes)
 {
     size_t bytes = (size_t)megabytes << 20;
-    char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    char *p = shared_memory(bytes);
     size_t at;
 
     if (p == MAP_FAILED) {
@@ -65,6 +73,27 @@ void raw_touch_shared(uint64_t megabytes)
     }
     for (at = 0; at < bytes; at += PAGE) {
         p[at] = 1;
+    }
+    raw_note_yes("stopped before the end", 0);
+}
+
+/* Pages of memory that could be shared stay when the mapping lets go of them, and then no count of
+ * the process's own pages shows them. */
+void raw_hide_shared(uint64_t megabytes)
+{
+    size_t bytes = (size_t)megabytes << 20;
+    char *p = shared_memory(bytes);
+    size_t at, i;
+
+    if (p == MAP_FAILED) {
+        raw_note("reserving what could be shared", -1, "EPERM");
+        return;
+    }
+    for (at = 0; at < bytes; at += HIDE) {
+        for (i = 0; i < HIDE; i += PAGE) {
+            p[at + i] = 1;
+        }
+        (void)madvise(p + at, HIDE, MADV_DONTNEED);
     }
     raw_note_yes("stopped before the end", 0);
 }

@@ -142,7 +142,7 @@ struct vial_result *runs_raw(struct suite *s, const struct attack *a, char *why,
 {
     struct vial_limits limits = runs_limits(a);
     struct vial_request request = VIAL_REQUEST_INIT;
-    struct cell_spec spec = {.kind = CELL_ATTACK, .profile = a->profile};
+    struct cell_spec spec = {.kind = CELL_ATTACK};
     struct vial_result *result = NULL;
     struct vial_run *run = NULL;
     struct vial_error err;
@@ -155,7 +155,7 @@ struct vial_result *runs_raw(struct suite *s, const struct attack *a, char *why,
     request.outs = &a->out;
     request.outs_count = a->out != NULL ? 1 : 0;
     spec.attack = (uint32_t)(a - s->attacks);
-    spec.disk_bytes_max = argument_of(s, a); /* see attack_arm */
+    spec.attack_argument = argument_of(s, a);
     r = run_start_in(s->engine, &request, &spec, &run, &err);
     if (r == 0) {
         r = vial_run_wait(run, &result, &err);
@@ -380,10 +380,9 @@ static void record_sweep(const struct suite *s, const struct attack *a, struct v
 
     if (s->results != NULL && report != NULL && strncmp(a->id, "K01", 3) == 0) {
         (void)fprintf(s->results, "sweep\t%s\t%s\t%u\t%u\t%u\n", s->level,
-            strcmp(a->id, "K01e") == 0    ? "for Python, second thread"
-            : a->python                   ? "for Python, first thread"
-            : a->profile == PROFILE_POSIX ? "with files"
-                                          : "without files",
+            strcmp(a->id, "K01e") == 0 ? "for Python, second thread"
+            : a->python                ? "for Python, first thread"
+                                       : "for JavaScript",
             count_text(report, "\"got\":\"answered\""), count_text(report, "\"got\":\"EPERM\""),
             count_text(report, "\"got\":\"ENOSYS\""));
     }

@@ -232,6 +232,15 @@ m[19999] = 33; m.close()
 got + [open('m', 'rb').read()[-2:].decode()]""") == ["abc34", "abc34ZZ7", [20000, 20000], "\0!"]
 
 
+def test_memory_without_a_file(vial):
+    assert run(vial, """
+import mmap
+m = mmap.mmap(-1, 1 << 20)
+m[5] = 1; m.write(b'abc'); before = m[:6]
+m.madvise(mmap.MADV_DONTNEED, 0, 4096)
+[before.hex(), m[:6].hex()]""") == ["616263000001", "000000000000"]  # it is the run's own, and goes when it is let go of
+
+
 def test_memory_that_is_open_at_the_end_comes_out(vial, folder):
     done = vial("run", "--lang", "python", "--out", "m", "--out-dir", folder, "-e",
                 "import mmap\nf = open('m', 'w+b'); f.truncate(4)\nm = mmap.mmap(f.fileno(), 0); m[:] = b'mine'")

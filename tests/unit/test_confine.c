@@ -18,19 +18,13 @@
 #include <cmocka.h>
 
 #include "helper.h"
-#include "jail/filter.h"
 
-static void a_cell_with_files_has_more_namespaces(void **state)
+static void a_cell_has_processes_of_its_own_where_there_are_users(void **state)
 {
-    struct cell_spec compute = {.profile = PROFILE_COMPUTE};
-    struct cell_spec posix = {.profile = PROFILE_POSIX};
-
     (void)state;
-    assert_true(confine_cell_flags(&compute, 0) == 0);
-    assert_true(confine_cell_flags(&posix, 0) == 0);
-    assert_true(confine_cell_flags(&compute, 1) == CLONE_NEWPID);
-    assert_true(confine_cell_flags(&compute, 4096) == CLONE_NEWPID);
-    assert_true(confine_cell_flags(&posix, 4096) == (CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC));
+    assert_true(confine_cell_flags(0) == 0);
+    assert_true(confine_cell_flags(1) == CLONE_NEWPID);
+    assert_true(confine_cell_flags(4096) == CLONE_NEWPID);
 }
 
 static int confine_as_canary(void *user)
@@ -78,27 +72,6 @@ static void without_namespaces_the_basis_is_proven(void **state)
     assert_int_equal(helper_in_child(confine_as_canary, NULL), CHILD_FINE);
 }
 
-static int ask_for_files(void *user)
-{
-    struct cell_spec spec = {.profile = PROFILE_POSIX, .open_files_max = 16, .uid = 1};
-    struct layer_report report;
-    struct confine_cell_input in = {.spec = &spec, .template_report = &report, .control_fd = 0};
-    const char *step = NULL;
-
-    (void)user;
-    memset(&report, 0, sizeof(report));
-    CHILD_CHECK(confine_cell(&in, NULL, &step) < 0);
-    CHILD_CHECK(errno == ENOTSUP);
-    CHILD_CHECK(strcmp(step, "work directory") == 0);
-    return CHILD_FINE;
-}
-
-static void a_cell_with_files_needs_a_private_tree(void **state)
-{
-    (void)state;
-    assert_int_equal(helper_in_child(ask_for_files, NULL), CHILD_FINE);
-}
-
 static int fail_at_the_cgroup(void *user)
 {
     struct cell_spec spec = {.open_files_max = 16, .uid = 1};
@@ -124,9 +97,8 @@ static void a_step_that_fails_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cell_with_files_has_more_namespaces),
+        cmocka_unit_test(a_cell_has_processes_of_its_own_where_there_are_users),
         cmocka_unit_test(without_namespaces_the_basis_is_proven),
-        cmocka_unit_test(a_cell_with_files_needs_a_private_tree),
         cmocka_unit_test(a_step_that_fails_is_named),
     };
 

@@ -29,7 +29,7 @@ static void make_engine(struct vial_engine *e, const char *cell_path)
     e->breeds[BREED_JS].cell_path =
         strdup(cell_path != NULL ? cell_path : helper_options().cell_path);
     assert_non_null(e->breeds[BREED_JS].cell_path);
-    e->spec_default = (struct cell_spec){.open_files_max = 32, .files_max = 8};
+    e->spec_default = (struct cell_spec){.open_files_max = 32};
     e->host_pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
     assert_true(e->host_pidfd >= 0);
     while (e->host_pidfd < 16) { /* as the engine has it: out of the way of the child's numbers */

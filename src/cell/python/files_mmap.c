@@ -201,6 +201,10 @@ FILES_API void *mmap(void *at, size_t len, int prot, int flags, int fd, off_t of
 {
     int64_t r;
 
+    if ((flags & MAP_ANONYMOUS) != 0 && (flags & MAP_SHARED) != 0) {
+        /* There is nobody to share it with, and the filter refuses it. */
+        flags = (flags & ~MAP_TYPE) | MAP_PRIVATE;
+    }
     if (!files_are_on || (flags & MAP_ANONYMOUS) != 0) {
         return kernel_mmap(at, len, prot, flags, fd, offset);
     }
