@@ -355,6 +355,10 @@ struct vial_request {
      * (docs/network.md); NULL: nothing. In an environment the environment says it. */
     const char *net;
     size_t net_len;
+    /* The trace that the run is a part of, as the W3C's traceparent of version 00: tools that are
+     * servers get it as that header, programs as the variable TRACEPARENT, unless the tool has its
+     * own. NULL, or a text that is none: they get nothing. */
+    const char *traceparent;
 };
 #define VIAL_REQUEST_INIT                                                                          \
     {                                                                                              \

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/trace.h"
 #include "http/libmicrohttpd.h"
 #include "http/loop.h"
 #include "policy/quota.h"
@@ -25,7 +26,6 @@ enum {
     EXCHANGE_PARAMS_MAX = 3,   /* of a path: /v1/runs/{id}/artifacts/{n}/{m} */
     ANSWER_HEADERS_MAX = 8,    /* beside those that every answer has */
     ANSWER_HEADER_BYTES = 640, /* the policy of the page */
-    TRACEPARENT_BYTES = 56,    /* version 00 of the W3C's has 55 */
     CALLER_ID_BYTES = 40,
 };
 
@@ -82,7 +82,7 @@ struct exchange {
     void *user; /* for on_gone */
     uint64_t begun_us;
     char type_text[160];                 /* room for a type of the answer */
-    char traceparent[TRACEPARENT_BYTES]; /* "" unless it was given and is well formed */
+    char traceparent[TRACE_BYTES]; /* "" unless it was given and is well formed */
 };
 
 /* The value of a header or of the query; NULL when it is not there. */

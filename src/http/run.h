@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/id.h"
+#include "base/trace.h"
 #include "http/events.h"
 #include "http/exchange.h"
 #include "http/jobs.h"
@@ -101,7 +102,7 @@ struct run {
     char tails[2][RUN_TAIL_BYTES];
     char id[ID_BYTES_MAX + 1];
     char key[CALLER_ID_BYTES];
-    char traceparent[TRACEPARENT_BYTES];
+    char traceparent[TRACE_BYTES];
     char agent[SPEC_AGENT_BYTES_MAX + 1];
     char from[64];        /* where the client is */
     char environment[80]; /* name@version, or "" */

@@ -401,6 +401,7 @@ static int prepare(struct run *run, struct vial_error *err)
     request->on_output = run->wants_events ? on_output : NULL;
     request->on_approve = run_approve;
     request->user = run;
+    request->traceparent = run->traceparent;
     if (run->session != NULL) {
         return VIAL_OK;
     }

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/trace.h"
 #include "http/auth.h"
 #include "http/events.h"
 #include "http/guard.h"

@@ -318,6 +318,25 @@ def test_callbacks_are_signed_and_tried_again(vial, folder):
         assert secret not in s.log_path.read_text()
 
 
+TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+
+@pytest.mark.parametrize("given, passed", [(TRACE, TRACE), (TRACE.upper(), None), (TRACE[:-1] + "g", None), ("00-" + "0" * 32 + TRACE[35:], None), (None, None)])
+def test_the_trace_goes_along_to_tools(vial, folder, given, passed):
+    """As a header to servers, as a variable to programs; from runs and from evaluations in sessions. What is none is ignored."""
+    headers = {"traceparent": given} if given else {}
+    with receiver([]) as url, serving(vial, folder) as s:
+        made = s.ask("POST", "/v1/environments", {"name": "traced", "tools": [
+            {"name": "ask", "http": {"url": url}}, {"name": "env", "exec": {"command": ["sh", "-c", 'echo "\\"$TRACEPARENT\\""']}}]})
+        assert made.status == 201, made.body
+        code = "await ask({}); await env({})"
+        run = s.ask("POST", "/v1/runs", {"code": code, "environment": "traced"}, **headers).json
+        assert run["value"] == (passed or ""), run
+        session = s.ask("POST", "/v1/sessions", {"environment": "traced"}).json["id"]
+        assert s.ask("POST", f"/v1/sessions/{session}/eval", {"code": code}, **headers).json["value"] == (passed or "")
+        assert [h.get("traceparent") for h, _ in Receiver.got] == [passed, passed]
+
+
 def test_callbacks_go_to_public_addresses_only(vial, folder):
     with receiver([]) as url, serving(vial, folder) as s:
         for bad in (url, url.replace("http://", "https://"), "https://localhost/x", "https://2130706433/", "ftp://example.com/", "nonsense"):
