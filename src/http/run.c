@@ -175,6 +175,7 @@ void run_unref(struct run *run)
         free(run->calls);
         run->calls = next;
     }
+    run_shown_release(run);
     session_unref(run->session);
     vial_result_free(run->result);
     events_release(&run->events);

@@ -56,6 +56,8 @@ struct run {
     struct events events;
     struct run_call *calls;
     size_t calls_count;
+    struct run_shown *shown; /* what it has shown so far, the last first; none when it has ended */
+    size_t shown_count;      /* artifacts that have an event */
     char *idempotency;    /* what the client called the request, or NULL */
     char *whole_request;  /* then: its method, path and body */
     char *stored_request; /* what the store keeps of the request, or NULL */

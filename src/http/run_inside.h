@@ -34,6 +34,18 @@ void run_finish(struct loop_post *post);
 int run_event_start(struct run *run);
 void run_events_end(struct run *run);
 
+/* Artifacts (run_shown.c): an event for each as soon as the program has shown it, and its bytes for
+ * those who ask before the run has ended. */
+void run_on_artifact(const struct vial_result *result, size_t index, void *user);
+
+/* The run has ended: events for those that have none yet; from now on the result has them all. */
+void run_shown_end(struct run *run);
+
+/* A representation of what a run that has not ended has shown: 0, or -1. Borrowed. */
+int run_shown_find(
+    const struct run *run, size_t artifact, size_t index, struct vial_representation *ret);
+void run_shown_release(struct run *run);
+
 /* Stores the run soon. */
 void run_save(struct run *run);
 

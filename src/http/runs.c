@@ -553,10 +553,8 @@ void runs_call(struct exchange *x)
 /* ---- files and artifacts ---- */
 
 /* The run of the path with its result, or NULL with an answer. */
-static struct run *find_result(struct exchange *x)
+static struct run *find_result(struct exchange *x, struct run *run)
 {
-    struct run *run = find(x);
-
     if (run == NULL) {
         answer_problem(
             x, PROBLEM_ENDED, "there is no such run, or its files are not kept any more");
@@ -587,7 +585,7 @@ static void answer_download(struct exchange *x, const char *type, const char *by
 
 void runs_file(struct exchange *x)
 {
-    struct run *run = find_result(x);
+    struct run *run = find_result(x, find(x));
     size_t i, count = run != NULL ? vial_result_file_count(run->result) : 0;
     struct vial_file file;
 
@@ -604,24 +602,33 @@ void runs_file(struct exchange *x)
     }
 }
 
+static void answer_artifact(struct exchange *x, const struct vial_representation *shown)
+{
+    answer_download(x, "application/octet-stream", shown->bytes, shown->len);
+    (void)snprintf(x->type_text, sizeof(x->type_text), "%s", shown->mime);
+    x->answer.type = x->type_text;
+}
+
 void runs_artifact(struct exchange *x)
 {
     struct vial_representation shown = VIAL_REPRESENTATION_INIT;
-    struct run *run = find_result(x);
+    struct run *run = find(x);
     char *end = NULL, *end2 = NULL;
-    size_t artifact, index;
+    size_t artifact = strtoul(x->params[1], &end, 10), index = strtoul(x->params[2], &end2, 10);
+    int is_number = *end == '\0' && *end2 == '\0';
 
+    if (run != NULL && run->state != RUN_STATE_ENDED && is_number &&
+        run_shown_find(run, artifact, index, &shown) == 0) {
+        answer_artifact(x, &shown);
+        return;
+    }
+    run = find_result(x, run);
     if (run == NULL) {
         return;
     }
-    artifact = strtoul(x->params[1], &end, 10);
-    index = strtoul(x->params[2], &end2, 10);
-    if (*end != '\0' || *end2 != '\0' ||
-        vial_result_representation(run->result, artifact, index, &shown) < 0) {
+    if (!is_number || vial_result_representation(run->result, artifact, index, &shown) < 0) {
         answer_problem(x, PROBLEM_NOT_FOUND, "the run showed no such artifact");
-        return;
+    } else {
+        answer_artifact(x, &shown);
     }
-    answer_download(x, "application/octet-stream", shown.bytes, shown.len);
-    (void)snprintf(x->type_text, sizeof(x->type_text), "%s", shown.mime);
-    x->answer.type = x->type_text;
 }

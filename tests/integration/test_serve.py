@@ -110,6 +110,33 @@ def test_output_is_streamed_as_it_comes(server):
     c.close()
 
 
+@pytest.mark.parametrize("how", ["stream", "detach", "session"])
+def test_artifacts_are_told_of_and_given_while_the_run_goes_on(server, how):
+    code = "display.html('<b>x</b>', {name: 'n'}); display({'text/plain': 'one', 'application/json': {a: 1}}); console.log('said'); await new Promise(r => setTimeout(r, 1500)); display('last'); 2"
+    if how == "detach":
+        run = server.ask("POST", "/v1/runs", {"code": code, "detach": True}).json["id"]
+        c, r = server.stream(f"/v1/runs/{run}/events", method="GET")
+    elif how == "stream":
+        c, r = server.stream("/v1/runs", {"code": code, "stream": True})
+    else:
+        session = server.ask("POST", "/v1/sessions", {}).json["id"]
+        c, r = server.stream(f"/v1/sessions/{session}/eval", {"code": code, "stream": True})
+    begin = time.monotonic()
+    first, second = next_event(r, "artifact")["artifact"], next_event(r, "artifact")["artifact"]
+    assert next_event(r)["type"] == "stdout"
+    got = [server.ask("GET", part["url"]) for a in (first, second) for part in a["representations"]]
+    assert time.monotonic() - begin < 1.2 # it still runs
+    assert [(g.status, g.headers["content-type"], g.body) for g in got] == [
+        (200, "text/html", b"<b>x</b>"), (200, "text/plain", b"one"), (200, "application/json", b'{"a":1}')]
+    assert (first["index"], first["name"], first["representations"][0]["bytes"]) == (0, "n", 8) and second["name"] is None
+    assert server.ask("GET", first["representations"][0]["url"][:-1] + "1").status == 409
+    last = next_event(r, "artifact")["artifact"]
+    assert [next_event(r)["type"], next_event(r)["type"]] == ["result", "end"]
+    assert server.ask("GET", last["representations"][0]["url"]).body == b"last"
+    assert server.ask("GET", first["representations"][0]["url"]).body == b"<b>x</b>"
+    c.close()
+
+
 def test_characters_are_never_cut(server):
     code = "for (let i = 0; i < 3000; i++) process.stdout.write('ä€😀')"
     events = server.ask("POST", "/v1/runs", {"code": code, "stream": True}).lines
