@@ -94,8 +94,9 @@ const char *exchange_query(const struct exchange *x, const char *name);
 void exchange_wait(struct exchange *x);
 void exchange_wake(struct exchange *x);
 
-/* Has fn fill in the answer in a thread beside the loop, because it may block. */
-void exchange_aside(struct exchange *x, void (*fn)(struct exchange *x));
+/* Has fn fill in the answer in a thread beside the loop, because it may block. 0, or -1 with an
+ * answer when there is too much to do there: then fn is not called. */
+int exchange_aside(struct exchange *x, void (*fn)(struct exchange *x));
 
 /* The whole body is JSON of ours; takes what is in *out. */
 void answer_json(struct exchange *x, unsigned status, struct buf *out);

@@ -101,6 +101,8 @@ struct run {
     int was_begun_around; /* before went well */
     int was_never_begun, was_tried_early;
     int is_to_save; /* waits to be stored */
+    int is_stored;  /* as it ended */
+    int is_in_table;
     char tails[2][RUN_TAIL_BYTES];
     char id[ID_BYTES_MAX + 1];
     char key[CALLER_ID_BYTES];

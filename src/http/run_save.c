@@ -4,16 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "http/log.h"
 #include "http/run_inside.h"
 #include "http/server.h"
 #include "http/sessions.h"
+
+enum { AGAIN_US = 1000 * 1000 }; /* until a store that failed is asked again */
 
 /* Runs on their way to the store. */
 struct batch {
     struct job job;
     struct loop_post done;
     struct server *server;
+    int r;
+    struct vial_error err;
     size_t count;
     struct run *runs[RUN_SAVE_MAX];
     struct stored_run stored[RUN_SAVE_MAX];
@@ -21,48 +26,114 @@ struct batch {
 
 static void begin_batch(struct server *server);
 
+static void note_stored(struct runs *runs, struct batch *batch)
+{
+    size_t i;
+
+    for (i = 0; i < batch->count; i++) {
+        struct run *run = batch->runs[i];
+
+        if (batch->stored[i].ended_us != 0 && !run->is_stored) {
+            run->is_stored = 1;
+            runs->unstored_count -= run->is_in_table != 0;
+        }
+        run_unref(run);
+    }
+    if (runs->has_failed) {
+        log_say(LOG_INFO, "runs are stored again", NULL);
+    }
+    runs->has_failed = 0;
+}
+
+/* The store is full, or held by somebody: those that are in memory wait in front of the others, in
+ * their order, for the next attempt. */
+static void put_back(struct runs *runs, struct batch *batch)
+{
+    size_t i, lost = 0;
+    char text[24];
+
+    for (i = batch->count; i > 0; i--) {
+        struct run *run = batch->runs[i - 1];
+
+        if (run->is_to_save || !run->is_in_table || runs->is_last) {
+            lost += !run->is_to_save;
+            run_unref(run);
+            continue;
+        }
+        run->is_to_save = 1;
+        run->next_to_save = runs->to_save;
+        runs->to_save_last = runs->to_save != NULL ? runs->to_save_last : run;
+        runs->to_save = run;
+    }
+    if (!runs->has_failed) {
+        log_say(LOG_ERROR, "runs could not be stored; this is tried again", "error",
+            batch->err.text, NULL);
+    }
+    runs->has_failed = 1;
+    runs->save_after_us = clock_now_us() + AGAIN_US;
+    if (lost > 0) {
+        (void)snprintf(text, sizeof(text), "%zu", lost);
+        log_say(LOG_ERROR, "runs are lost to the store; the audit has what it could take", "count",
+            text, NULL);
+    }
+}
+
 static void end_batch(struct loop_post *post)
 {
     struct batch *batch = (struct batch *)((char *)post - offsetof(struct batch, done));
     struct server *server = batch->server;
-    size_t i;
 
-    for (i = 0; i < batch->count; i++) {
-        run_unref(batch->runs[i]);
-    }
-    free(batch);
     server->runs->is_saving = 0;
-    if (server->runs->to_save != NULL) {
+    if (batch->r == VIAL_OK) {
+        note_stored(server->runs, batch);
+    } else {
+        put_back(server->runs, batch);
+    }
+    if (server->runs->to_save != NULL && (batch->r == VIAL_OK || server->runs->is_last)) {
         begin_batch(server);
     }
+    free(batch);
 }
 
 static void save_batch(struct job *job)
 {
     struct batch *batch = (struct batch *)((char *)job - offsetof(struct batch, job));
-    struct vial_error err;
 
-    if (run_store_save(batch->server->run_store, batch->stored, batch->count, &err) < 0) {
-        log_say(LOG_ERROR, "runs could not be stored", "error", err.text, NULL);
-    }
+    batch->r =
+        run_store_save(batch->server->run_store, batch->stored, batch->count, &batch->err);
     batch->done.run = end_batch;
     loop_post(&batch->server->loop, &batch->done);
 }
 
-static void fill(struct stored_run *s, const struct run *run)
+/* Of one that has not ended the worker may be writing down which version of the environment it is.
+ */
+static const char *environment_of(const struct run *run)
+{
+    if (run->state == RUN_STATE_ENDED) {
+        return run->environment;
+    }
+    if (run->session != NULL) {
+        return session_environment(run->session);
+    }
+    return run->spec.environment != NULL ? run->spec.environment : "";
+}
+
+void run_to_stored(const struct run *run, struct stored_run *s)
 {
     *s = (struct stored_run){.created_us = run->created_us,
         .started_us = run->started_us,
         .ended_us = run->ended_us,
-        .cpu_us = run->cpu_us,
+        .cpu_us = run->state == RUN_STATE_ENDED ? run->cpu_us : 0,
         .request = run->stored_request,
-        .request_len = run->stored_request_len,
-        .result = run->json,
-        .result_len = run->json_len};
+        .request_len = run->stored_request_len};
+    if (run->state == RUN_STATE_ENDED && run->json_len <= RUN_RESULT_BYTES_MAX) {
+        s->result = run->json; /* of a larger one the store has the rest */
+        s->result_len = run->json_len;
+    }
     (void)snprintf(s->id, sizeof(s->id), "%s", run->id);
     (void)snprintf(s->key, sizeof(s->key), "%s", run->key);
     (void)snprintf(s->agent, sizeof(s->agent), "%s", run->agent);
-    (void)snprintf(s->environment, sizeof(s->environment), "%s", run->environment);
+    (void)snprintf(s->environment, sizeof(s->environment), "%s", environment_of(run));
     (void)snprintf(
         s->session, sizeof(s->session), "%s", run->session != NULL ? session_id(run->session) : "");
     (void)snprintf(s->status, sizeof(s->status), "%s",
@@ -86,7 +157,7 @@ static void begin_batch(struct server *server)
         runs->to_save = run->next_to_save;
         run->is_to_save = 0;
         batch->runs[batch->count] = run;
-        fill(&batch->stored[batch->count++], run);
+        run_to_stored(run, &batch->stored[batch->count++]);
     }
     batch->job.work = save_batch;
     runs->is_saving = 1;
@@ -110,14 +181,24 @@ void run_save(struct run *run)
         runs->to_save_last->next_to_save = run_ref(run);
     }
     runs->to_save_last = run;
-    if (!runs->is_saving) {
+    if (!runs->has_failed && !runs->is_saving) {
         begin_batch(run->server);
+    }
+}
+
+void runs_save_again(struct server *server, uint64_t now_us)
+{
+    struct runs *runs = server->runs;
+
+    if (runs->to_save != NULL && !runs->is_saving && now_us >= runs->save_after_us) {
+        begin_batch(server);
     }
 }
 
 void runs_flush(struct server *server)
 {
     loop_step(&server->loop, 0); /* those that have just ended come to be stored */
+    server->runs->is_last = 1;
     while (server->runs->is_saving || server->runs->to_save != NULL) {
         if (!server->runs->is_saving) {
             begin_batch(server);

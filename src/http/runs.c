@@ -306,35 +306,6 @@ static int load(struct exchange *x, struct stored_run *run)
     return 0;
 }
 
-static void put_row(struct json_writer *w, const struct stored_run *run)
-{
-    const struct {
-        const char *key;
-        uint64_t us;
-    } times[] = {{"created_at", run->created_us}, {"started_at", run->started_us},
-        {"ended_at", run->ended_us}};
-    const struct {
-        const char *key, *text;
-    } texts[] = {{"id", run->id}, {"status", run->status}, {"environment", run->environment},
-        {"session", run->session}, {"key", run->key}, {"agent", run->agent}};
-    char at[RUN_TIME_BYTES];
-    size_t i;
-
-    json_begin_object(w);
-    for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        json_key(w, texts[i].key);
-        json_text(w, texts[i].text[0] != '\0' ? texts[i].text : NULL);
-    }
-    for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
-        run_time_text(times[i].us, at);
-        json_key(w, times[i].key);
-        json_text(w, times[i].us != 0 ? at : NULL);
-    }
-    json_key(w, "cpu_us");
-    json_u64(w, run->cpu_us);
-    json_end_object(w);
-}
-
 static void get_stored(struct exchange *x)
 {
     struct stored_run run = {.created_us = 0};
@@ -350,7 +321,7 @@ static void get_stored(struct exchange *x)
     } else {
         buf_init(&out, LIST_BYTES_MAX);
         json_init(&w, &out, NULL);
-        put_row(&w, &run);
+        runs_put_row(&w, &run);
         (void)!json_finish(&w);
         answer_json(x, 200, &out);
     }
@@ -363,7 +334,7 @@ void runs_get(struct exchange *x)
     struct buf out;
 
     if (run == NULL) {
-        exchange_aside(x, get_stored);
+        (void)exchange_aside(x, get_stored);
         return;
     }
     buf_init(&out, run->json_len + LIST_BYTES_MAX);
@@ -396,51 +367,6 @@ int runs_page_limit(struct exchange *x, uint32_t max, uint32_t *ret)
     return 0;
 }
 
-void runs_list(struct exchange *x)
-{
-    int sees_all = (x->caller.scopes & KEY_SCOPE_ADMIN) != 0;
-    struct run_filter filter = {.key = sees_all ? exchange_query(x, "key") : x->caller.id,
-        .environment = exchange_query(x, "environment"),
-        .session = exchange_query(x, "session"),
-        .status = exchange_query(x, "status")};
-    char cursor[ID_BYTES_MAX + 1] = "";
-    struct stored_run *list = NULL;
-    size_t count = 0, i;
-    struct vial_error err;
-    struct json_writer w;
-    struct buf out;
-    uint32_t limit;
-
-    if (runs_page_limit(x, RUN_PAGE_MAX, &limit) < 0) {
-        return;
-    }
-    if (run_store_list(x->server->run_store, &filter, exchange_query(x, "cursor"), limit, &list,
-            &count, cursor, &err) < 0) {
-        answer_problem(
-            x, err.code == VIAL_E_INVALID ? PROBLEM_INVALID : PROBLEM_STORE, "%s", err.text);
-        return;
-    }
-    buf_init(&out, LIST_BYTES_MAX);
-    json_init(&w, &out, NULL);
-    json_begin_object(&w);
-    json_key(&w, "items");
-    json_begin_array(&w);
-    for (i = 0; i < count; i++) {
-        put_row(&w, &list[i]);
-    }
-    json_end_array(&w);
-    json_key(&w, "next_cursor");
-    json_text(&w, cursor[0] != '\0' ? cursor : NULL);
-    json_end_object(&w);
-    if (json_finish(&w) < 0) {
-        answer_problem(x, PROBLEM_INTERNAL, "out of memory");
-    } else {
-        answer_json(x, 200, &out);
-    }
-    buf_release(&out);
-    free(list);
-}
-
 /* ---- ending ---- */
 
 static void cancel_stored(struct exchange *x)
@@ -459,7 +385,7 @@ void runs_cancel(struct exchange *x)
     struct buf out;
 
     if (run == NULL) {
-        exchange_aside(x, cancel_stored);
+        (void)exchange_aside(x, cancel_stored);
         return;
     }
     if (run->state == RUN_STATE_ENDED) {
@@ -518,7 +444,7 @@ void runs_events(struct exchange *x)
         }
     }
     if (run == NULL) {
-        exchange_aside(x, events_stored);
+        (void)exchange_aside(x, events_stored);
     } else if (stream_open(x, run, seq, 0) < 0) {
         answer_problem(x, PROBLEM_INTERNAL, "out of memory");
     }

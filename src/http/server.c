@@ -238,7 +238,7 @@ static void side_work(struct job *job)
     loop_post(&s->x->server->loop, &s->post);
 }
 
-void exchange_aside(struct exchange *x, void (*fn)(struct exchange *x))
+int exchange_aside(struct exchange *x, void (*fn)(struct exchange *x))
 {
     struct side_job *s = calloc(1, sizeof(*s));
 
@@ -248,12 +248,13 @@ void exchange_aside(struct exchange *x, void (*fn)(struct exchange *x))
         s->job.work = side_work;
         exchange_wait(x);
         if (jobs_add(x->server->side, &s->job) == 0) {
-            return;
+            return 0;
         }
         free(s);
         exchange_wake(x);
     }
     answer_problem(x, PROBLEM_OVERLOADED, "too many requests wait for the disk");
+    return -1;
 }
 
 static void dispatch(struct exchange *x)
@@ -264,7 +265,7 @@ static void dispatch(struct exchange *x)
             (unsigned long long)x->server->options->body_bytes_max);
     } else if (check_body(x) == 0) {
         if ((x->route->flags & ROUTE_WORKS) != 0) {
-            exchange_aside(x, x->route->handle);
+            (void)exchange_aside(x, x->route->handle);
         } else {
             x->route->handle(x);
         }

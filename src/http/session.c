@@ -190,6 +190,11 @@ const char *session_id(const struct session *session)
     return session->id;
 }
 
+const char *session_environment(const struct session *session)
+{
+    return session->environment;
+}
+
 size_t sessions_count(const struct server *server)
 {
     return server->sessions->live;
