@@ -10,7 +10,11 @@
 #include "http/server.h"
 #include "http/sessions.h"
 
-enum { AGAIN_US = 1000 * 1000 }; /* until a store that failed is asked again */
+enum {
+    AGAIN_US = 1000 * 1000, /* until a store that failed is asked again */
+    OUTPUT_PARTS_MAX = 8,   /* representations of an artifact (vial.h) */
+    OUTPUT_NAME_BYTES = 32, /* two numbers */
+};
 
 /* Runs on their way to the store. */
 struct batch {
@@ -95,9 +99,75 @@ static void end_batch(struct loop_post *post)
     free(batch);
 }
 
+/* ---- files and artifacts ---- */
+
+/* Fills list, which has room for all; names is for those of artifacts. */
+static size_t list_outputs(const struct vial_result *result, struct output *list,
+    char names[][OUTPUT_NAME_BYTES])
+{
+    size_t files = vial_result_file_count(result), count = 0, i;
+    size_t artifacts = vial_result_artifact_count(result);
+    uint32_t k;
+
+    for (i = 0; i < files; i++) {
+        struct vial_file file;
+
+        if (vial_result_file(result, i, &file) == 0) {
+            list[count++] = (struct output){"files/", file.name, "", file.bytes, file.len};
+        }
+    }
+    for (i = 0; i < artifacts; i++) {
+        struct vial_artifact artifact = VIAL_ARTIFACT_INIT;
+
+        if (vial_result_artifact(result, i, &artifact) < 0) {
+            continue;
+        }
+        for (k = 0; k < artifact.representation_count; k++) {
+            struct vial_representation shown = VIAL_REPRESENTATION_INIT;
+
+            if (vial_result_representation(result, i, k, &shown) == 0) {
+                (void)snprintf(*names, sizeof(*names), "%zu/%u", i, k);
+                list[count++] =
+                    (struct output){"artifacts/", *names++, shown.mime, shown.bytes, shown.len};
+            }
+        }
+    }
+    return count;
+}
+
+/* Keeps what the run left on the disk, so that it can be had when the run is not in memory any
+ * more. Beside the loop; a result that has ended does not change. */
+static void keep_outputs(struct server *server, const struct run *run)
+{
+    size_t shown = vial_result_artifact_count(run->result) * OUTPUT_PARTS_MAX;
+    struct output *list =
+        calloc(vial_result_file_count(run->result) + shown + 1, sizeof(*list));
+    char(*names)[OUTPUT_NAME_BYTES] = calloc(shown + 1, sizeof(*names));
+    struct vial_error err = {.text = "no memory"};
+    size_t count = list != NULL && names != NULL ? list_outputs(run->result, list, names) : 0;
+    int r = count > 0 ? outputs_save(server->outputs, run->id, list, count, &err)
+                      : (list != NULL && names != NULL ? 0 : -1);
+
+    if (r > 0) {
+        log_say(LOG_INFO, "a run left more than is kept on the disk", "run_id", run->id, NULL);
+    } else if (r < 0) {
+        log_say(LOG_ERROR, "what a run left could not be kept on the disk", "run_id", run->id,
+            "error", err.text, NULL);
+    }
+    free(list);
+    free(names);
+}
+
 static void save_batch(struct job *job)
 {
     struct batch *batch = (struct batch *)((char *)job - offsetof(struct batch, job));
+    size_t i;
+
+    for (i = 0; i < batch->count; i++) {
+        if (batch->stored[i].ended_us != 0 && batch->runs[i]->result != NULL) {
+            keep_outputs(batch->server, batch->runs[i]);
+        }
+    }
 
     batch->r =
         run_store_save(batch->server->run_store, batch->stored, batch->count, &batch->err);

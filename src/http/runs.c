@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/json.h"
+#include "base/name.h"
 #include "http/auth.h"
 #include "http/callback.h"
 #include "http/handlers.h"
@@ -478,20 +479,18 @@ void runs_call(struct exchange *x)
 
 /* ---- files and artifacts ---- */
 
-/* The run of the path with its result, or NULL with an answer. */
-static struct run *find_result(struct exchange *x, struct run *run)
+/* Can the result of the run be asked? 0, or -1 with an answer. */
+static int check_result(struct exchange *x, const struct run *run)
 {
-    if (run == NULL) {
-        answer_problem(
-            x, PROBLEM_ENDED, "there is no such run, or its files are not kept any more");
-    } else if (run->state != RUN_STATE_ENDED) {
+    if (run->state != RUN_STATE_ENDED) {
         answer_problem(x, PROBLEM_BUSY, "the run has not ended yet");
-        run = NULL;
-    } else if (run->result == NULL) {
-        answer_problem(x, PROBLEM_NOT_FOUND, "the run left no files and showed nothing");
-        run = NULL;
+        return -1;
     }
-    return run;
+    if (run->result == NULL) {
+        answer_problem(x, PROBLEM_NOT_FOUND, "the run left no files and showed nothing");
+        return -1;
+    }
+    return 0;
 }
 
 /* What a guest made is given out so that no browser does anything with it. */
@@ -509,25 +508,6 @@ static void answer_download(struct exchange *x, const char *type, const char *by
     answer_header(x, "Content-Disposition", "attachment");
 }
 
-void runs_file(struct exchange *x)
-{
-    struct run *run = find_result(x, find(x));
-    size_t i, count = run != NULL ? vial_result_file_count(run->result) : 0;
-    struct vial_file file;
-
-    for (i = 0; i < count; i++) {
-        if (vial_result_file(run->result, i, &file) == 0 && strcmp(file.name, x->params[1]) == 0) {
-            answer_download(x, "application/octet-stream", file.bytes, file.len);
-            return;
-        }
-    }
-    if (run != NULL) {
-        answer_problem(x, PROBLEM_NOT_FOUND,
-            "the run gave back no file of this name; \"outs\" says "
-            "which it gives back");
-    }
-}
-
 static void answer_artifact(struct exchange *x, const struct vial_representation *shown)
 {
     answer_download(x, "application/octet-stream", shown->bytes, shown->len);
@@ -535,24 +515,107 @@ static void answer_artifact(struct exchange *x, const struct vial_representation
     x->answer.type = x->type_text;
 }
 
+/* Of a run that is not in memory: what is on the disk. In a thread beside the loop. */
+static void answer_kept(struct exchange *x, const char *name)
+{
+    struct stored_run run = {.created_us = 0};
+    struct output_found found;
+    struct vial_error err;
+
+    if (load(x, &run) < 0) {
+        return;
+    }
+    stored_run_release(&run);
+    if (outputs_get(x->server->outputs, x->params[0], name, &found, &err) < 0) {
+        answer_problem(x,
+            err.sys == ENOENT    ? PROBLEM_ENDED
+            : err.sys == ENODATA ? PROBLEM_NOT_FOUND
+                                 : PROBLEM_STORE,
+            "%s", err.text);
+        return;
+    }
+    answer_download(x, "application/octet-stream", found.bytes, found.len);
+    if (found.type[0] != '\0') {
+        (void)snprintf(x->type_text, sizeof(x->type_text), "%s", found.type);
+        x->answer.type = x->type_text;
+    }
+    free(found.bytes);
+}
+
+static void file_kept(struct exchange *x)
+{
+    char name[FILE_NAME_BYTES_MAX + 16];
+
+    (void)snprintf(name, sizeof(name), "files/%s", x->params[1]);
+    answer_kept(x, name);
+}
+
+void runs_file(struct exchange *x)
+{
+    struct run *run = find(x);
+    struct vial_file file;
+    size_t i, count;
+
+    if (run == NULL) {
+        (void)exchange_aside(x, file_kept);
+        return;
+    }
+    if (check_result(x, run) < 0) {
+        return;
+    }
+    count = vial_result_file_count(run->result);
+    for (i = 0; i < count; i++) {
+        if (vial_result_file(run->result, i, &file) == 0 && strcmp(file.name, x->params[1]) == 0) {
+            answer_download(x, "application/octet-stream", file.bytes, file.len);
+            return;
+        }
+    }
+    answer_problem(x, PROBLEM_NOT_FOUND,
+        "the run gave back no file of this name; \"outs\" says which it gives back");
+}
+
+/* The numbers of the path: 0, or -1. */
+static int artifact_of(const struct exchange *x, size_t *artifact, size_t *index)
+{
+    char *end = NULL, *end2 = NULL;
+
+    *artifact = strtoul(x->params[1], &end, 10);
+    *index = strtoul(x->params[2], &end2, 10);
+    return *end == '\0' && *end2 == '\0' ? 0 : -1;
+}
+
+static void artifact_kept(struct exchange *x)
+{
+    size_t artifact = 0, index = 0;
+    char name[64];
+
+    (void)artifact_of(x, &artifact, &index);
+    (void)snprintf(name, sizeof(name), "artifacts/%zu/%zu", artifact, index);
+    answer_kept(x, name);
+}
+
 void runs_artifact(struct exchange *x)
 {
     struct vial_representation shown = VIAL_REPRESENTATION_INIT;
     struct run *run = find(x);
-    char *end = NULL, *end2 = NULL;
-    size_t artifact = strtoul(x->params[1], &end, 10), index = strtoul(x->params[2], &end2, 10);
-    int is_number = *end == '\0' && *end2 == '\0';
+    size_t artifact = 0, index = 0;
 
-    if (run != NULL && run->state != RUN_STATE_ENDED && is_number &&
-        run_shown_find(run, artifact, index, &shown) == 0) {
+    if (artifact_of(x, &artifact, &index) < 0) {
+        answer_problem(x, PROBLEM_NOT_FOUND, "artifacts are asked for by two numbers");
+        return;
+    }
+    if (run == NULL) {
+        (void)exchange_aside(x, artifact_kept);
+        return;
+    }
+    if (run->state != RUN_STATE_ENDED && run_shown_find(run, artifact, index, &shown) == 0) {
         answer_artifact(x, &shown);
         return;
     }
-    run = find_result(x, run);
-    if (run == NULL) {
+    if (check_result(x, run) < 0) {
         return;
     }
-    if (!is_number || vial_result_representation(run->result, artifact, index, &shown) < 0) {
+    if (vial_result_representation(run->result, artifact, index, &shown) < 0) {
         answer_problem(x, PROBLEM_NOT_FOUND, "the run showed no such artifact");
     } else {
         answer_artifact(x, &shown);

@@ -21,6 +21,7 @@
 #include "policy/queue.h"
 #include "store/audit.h"
 #include "store/key.h"
+#include "store/outputs.h"
 #include "store/run_store.h"
 #include "store/secret.h"
 #include "store/store.h"
@@ -61,6 +62,7 @@ struct server {
     struct key_store *keys;
     struct audit *audit;
     struct run_store *run_store;
+    struct outputs *outputs;
     struct secret_store *secrets;
     struct runs *runs;
     struct sessions *sessions;

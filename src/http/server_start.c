@@ -55,6 +55,10 @@ static int open_stores(
 
     r = r < 0 ? r : key_store_open(o->data_dir, &server->keys, err);
     r = r < 0 ? r : run_store_open(o->data_dir, &server->run_store, err);
+    r = r < 0 ? r : outputs_open(o->data_dir, &server->outputs, err);
+    if (r == VIAL_OK) {
+        outputs_set_limits(server->outputs, o->outputs_run_bytes_max, o->outputs_bytes_max);
+    }
     r = r < 0 ? r : audit_open(&audit, &server->audit, err);
     r = r < 0 ? r
               : run_store_recover(server->run_store, "cancelled", INTERRUPTED, strlen(INTERRUPTED),
@@ -210,6 +214,7 @@ void server_free(struct server *server)
     if (lost > 0) {
         log_say(LOG_ERROR, "records of the audit could not be written", NULL);
     }
+    outputs_free(server->outputs);
     run_store_free(server->run_store);
     key_store_free(server->keys);
     store_free(server->store);
@@ -248,6 +253,7 @@ static void clean(struct job *job)
             break;
         }
     }
+    outputs_retain(server->outputs, c->runs_before);
     removed = 1;
     for (i = 0; i < RETAIN_ROUNDS_MAX && removed > 0 && c->audit_before > 0; i++) {
         if (audit_retain(server->audit, c->audit_before, 0, &removed, NULL) < 0) {
@@ -313,6 +319,8 @@ void server_reload(
     }
     server->options = options;
     queue_set_limits(&server->queue, &limits);
+    outputs_set_limits(
+        server->outputs, options->outputs_run_bytes_max, options->outputs_bytes_max);
     log_setup((enum log_level)options->log_level, -1);
     (void)!server_record(server, &record, NULL);
     if (ret_fixed != NULL) {

@@ -126,6 +126,7 @@ struct session *session_add(struct server *server, const struct caller *caller,
     s->server = server;
     s->base = session_base_ref(base);
     (void)snprintf(s->environment, sizeof(s->environment), "%s", base->environment);
+    s->language = base->language;
     s->handle = handle;
     s->refs = 1;
     (void)snprintf(s->key, sizeof(s->key), "%s", caller->id);
@@ -282,6 +283,10 @@ int session_describe(struct session *s, struct buf *out)
     json_text(&w, s->client == NULL ? "ended" : s->run != NULL || s->is_busy ? "busy" : "idle");
     json_key(&w, "ended");
     json_text(&w, s->client == NULL ? s->ended : NULL);
+    json_key(&w, "language");
+    json_text(&w, s->language == VIAL_LANGUAGE_PYTHON       ? "python"
+                  : s->language == VIAL_LANGUAGE_TYPESCRIPT ? "typescript"
+                                                            : "javascript");
     json_key(&w, "environment");
     json_text(&w, s->environment[0] != '\0' ? s->environment : NULL);
     run_time_text(s->created_us, at);

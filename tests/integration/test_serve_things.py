@@ -44,6 +44,19 @@ def test_a_session_keeps_its_variables(server):
     assert where.rpartition("/")[2] in [s["id"] for s in server.ask("GET", "/v1/sessions").json["items"]]
 
 
+def test_a_session_tells_its_language(server):
+    assert server.ask("POST", "/v1/environments", {"name": "snake", "language": "python"}).status == 201
+    made = {"javascript": make(server), "python": make(server, language="python"), "typescript": make(server, language="typescript")}
+    for language, where in made.items():
+        assert server.ask("GET", where).json["language"] == language
+        branch = server.ask("POST", where + "/branch", {}).json["items"][0]
+        assert branch["language"] == language
+        assert server.ask("DELETE", where).status in (200, 204)
+        assert server.ask("GET", where).json["language"] == language # when it has ended, too
+    assert server.ask("GET", make(server, environment="snake")).json["language"] == "python"
+    assert {s["language"] for s in server.ask("GET", "/v1/sessions").json["items"]} == set(made)
+
+
 def test_branches(server):
     where = make(server)
     evaluate(server, where, "let rows = [3, 1, 2]")
