@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -18,10 +19,21 @@
 #include "http/log.h"
 #include "http/server.h"
 
-enum { FLAGS_MAX = 64, FIRST_FD = 3 };
+enum {
+    FLAGS_MAX = 64,
+    FIRST_FD = 3,
+    WATCHDOG_US_MIN = 1000,
+    WATCHDOG_US_MAX = 1000 * 1000 * 1000,
+};
+
+struct watchdog {
+    struct loop_source source; /* first */
+    int fd;
+};
 
 struct serving {
     struct loop_source source; /* first: signals */
+    struct watchdog watchdog;
     struct server *server;
     struct serve_config *config;
     const char *config_path;
@@ -77,21 +89,78 @@ static size_t inherited(int fds[LISTEN_MAX])
     return (size_t)n;
 }
 
+/* Tells it twice in the time in which it wants to hear from us that the loop still turns: a loop
+ * that hangs says nothing. */
+static void on_watchdog(struct loop_source *source, uint32_t events)
+{
+    const struct watchdog *w = (const struct watchdog *)source;
+    uint64_t count;
+
+    (void)events;
+    if (fd_read_up_to(w->fd, &count, sizeof(count)) == (ssize_t)sizeof(count)) {
+        notify("WATCHDOG=1");
+    }
+}
+
+/* When it wants to: 0, or an exit code. */
+static int open_watchdog(struct serving *s)
+{
+    const char *usec = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");
+    struct itimerspec every = {.it_value = {.tv_sec = 0}};
+    uint64_t us = 0, pid_number = 0;
+
+    if (usec == NULL || cli_number(usec, &us) < 0 || us < WATCHDOG_US_MIN ||
+        us > WATCHDOG_US_MAX ||
+        (pid != NULL && (cli_number(pid, &pid_number) < 0 || pid_number != (uint64_t)getpid()))) {
+        return 0;
+    }
+    us /= 2;
+    every.it_interval.tv_sec = (time_t)(us / 1000000);
+    every.it_interval.tv_nsec = (long)(us % 1000000) * 1000;
+    every.it_value = every.it_interval;
+    s->watchdog.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    s->watchdog.source.ready = on_watchdog;
+    if (s->watchdog.fd < 0 || timerfd_settime(s->watchdog.fd, 0, &every, NULL) < 0 ||
+        server_watch(s->server, s->watchdog.fd, &s->watchdog.source) < 0) {
+        return cli_fail(EXIT_OUR_FAILURE, "no timer for the watchdog of the service manager");
+    }
+    return 0;
+}
+
 /* ---- signals ---- */
+
+/* The first settings are pointed to as long as the server lives; of later ones nothing is, a few
+ * reloads later. */
+static void keep_old(struct serving *s)
+{
+    if (s->old_count == sizeof(s->old) / sizeof(s->old[0])) {
+        serve_config_release(s->old[1]);
+        free(s->old[1]);
+        memmove(&s->old[1], &s->old[2], (s->old_count - 2) * sizeof(s->old[0]));
+        s->old_count--;
+    }
+    s->old[s->old_count++] = s->config;
+}
 
 static void reload(struct serving *s)
 {
     struct serve_config *next = calloc(1, sizeof(*next));
     const char *fixed = NULL;
+    struct vial_error err;
 
-    if (next == NULL || s->old_count == sizeof(s->old) / sizeof(s->old[0]) ||
-        serve_config_read(next, s->config_path, s->flags, s->flags_count) != 0) {
+    if (next == NULL || serve_config_read(next, s->config_path, s->flags, s->flags_count) != 0) {
         log_say(LOG_ERROR, "the configuration was not read anew; all stays as it was", NULL);
         free(next);
         return;
     }
-    server_reload(s->server, &next->options, &fixed);
-    s->old[s->old_count++] = s->config;
+    if (server_reload(s->server, &next->options, &fixed, &err) < 0) {
+        log_say(LOG_ERROR, "the configuration was not read anew; all stays as it was", "error",
+            err.text, NULL);
+        serve_config_release(next);
+        free(next);
+        return;
+    }
+    keep_old(s);
     s->config = next;
     log_say(LOG_INFO, "the configuration was read anew", NULL);
     if (fixed != NULL) {
@@ -174,6 +243,10 @@ static int serve(struct serving *s)
         server_watch(s->server, s->signal_fd, &s->source) < 0) {
         return cli_fail(
             err.code == VIAL_E_INVALID ? EXIT_CONFIG : EXIT_UNAVAILABLE, "%s", err.text);
+    }
+    code = open_watchdog(s);
+    if (code != 0) {
+        return code;
     }
     log_say(LOG_INFO, "ready", "version", vial_version(), NULL);
     notify("READY=1");

@@ -485,32 +485,17 @@ static void tick(struct server *server)
 static int wait_ms(struct server *server)
 {
     uint64_t now = clock_now_us();
-    uint64_t ms = server->tick_us > now ? (server->tick_us - now) / 1000 + 1 : 0;
-    size_t i;
 
-    for (i = 0; i < server->listeners_count; i++) {
-        MHD_UNSIGNED_LONG_LONG own = 0;
-
-        if (server->listeners[i].daemon != NULL &&
-            mhd->get_timeout(server->listeners[i].daemon, &own) == MHD_YES) {
-            server->listeners[i].is_ready |= own == 0;
-            ms = own < ms ? own : ms;
-        }
-    }
-    return (int)ms;
+    return (int)listen_wait_ms(
+        server, server->tick_us > now ? (server->tick_us - now) / 1000 + 1 : 0);
 }
 
 void server_step(struct server *server, int timeout_ms)
 {
-    size_t i;
     int ms = wait_ms(server);
 
     loop_step(&server->loop, timeout_ms >= 0 && timeout_ms < ms ? timeout_ms : ms);
-    for (i = 0; i < server->listeners_count; i++) {
-        if (server->listeners[i].daemon != NULL) {
-            (void)mhd->run(server->listeners[i].daemon);
-        }
-    }
+    listen_run(server);
     tick(server);
 }
 

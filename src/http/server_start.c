@@ -114,6 +114,14 @@ static int read_pem(const char *path, char **ret, struct vial_error *err)
     return VIAL_OK;
 }
 
+static void wipe(char *text)
+{
+    if (text != NULL) {
+        explicit_bzero(text, strlen(text));
+    }
+    free(text);
+}
+
 static int build(struct server *server, const struct server_start *start, struct vial_error *err)
 {
     const struct http_options *o = server->options;
@@ -223,11 +231,8 @@ void server_free(struct server *server)
     clients_release(&server->clients);
     loop_release(&server->loop);
     (void)pthread_mutex_destroy(&server->store_lock);
-    free(server->tls_certificate);
-    if (server->tls_key != NULL) {
-        explicit_bzero(server->tls_key, strlen(server->tls_key));
-    }
-    free(server->tls_key);
+    wipe(server->tls_certificate);
+    wipe(server->tls_key);
     free(server);
 }
 
@@ -294,8 +299,42 @@ static int differs(const char *a, const char *b)
     return a == NULL || b == NULL ? a != b : strcmp(a, b) != 0;
 }
 
-void server_reload(
-    struct server *server, const struct http_options *options, const char **ret_fixed)
+/* The files of the certificate anew, which may have got other names; a server without TLS gets none
+ * before it is started again. */
+static int renew_certificate(
+    struct server *server, const struct http_options *options, struct vial_error *err)
+{
+    char *certificate = NULL, *key = NULL;
+    int r;
+
+    if (server->tls_certificate == NULL || options->tls_certificate == NULL ||
+        server->is_stopping) {
+        return VIAL_OK;
+    }
+    r = read_pem(options->tls_certificate, &certificate, err);
+    r = r < 0 ? r : read_pem(options->tls_key, &key, err);
+    if (r == VIAL_OK && strcmp(certificate, server->tls_certificate) == 0 &&
+        strcmp(key, server->tls_key) == 0) {
+        wipe(certificate);
+        wipe(key);
+        return VIAL_OK;
+    }
+    r = r < 0 ? r : listen_renew(server, certificate, key, &SERVER_HANDLERS, err);
+    if (r < 0) {
+        wipe(certificate);
+        wipe(key);
+        return r;
+    }
+    wipe(server->tls_certificate);
+    wipe(server->tls_key);
+    server->tls_certificate = certificate;
+    server->tls_key = key;
+    log_say(LOG_INFO, "there is another certificate for new connections", NULL);
+    return VIAL_OK;
+}
+
+int server_reload(struct server *server, const struct http_options *options,
+    const char **ret_fixed, struct vial_error *err)
 {
     const struct http_options *o = server->options;
     struct audit_record record = {.kind = AUDIT_SERVER, .what = "reload"};
@@ -306,9 +345,15 @@ void server_reload(
         .memory_bytes_max = options->memory_bytes_max};
     const char *fixed = NULL;
     size_t i;
+    int r = renew_certificate(server, options, err);
 
+    if (r < 0) {
+        return r;
+    }
     fixed = differs(o->data_dir, options->data_dir) ? "data_dir" : fixed;
-    fixed = differs(o->tls_certificate, options->tls_certificate) ? "tls_certificate" : fixed;
+    fixed = (server->tls_certificate == NULL) != (options->tls_certificate == NULL)
+                ? "tls_certificate"
+                : fixed;
     fixed = o->workers != options->workers ? "workers" : fixed;
     fixed = o->pool != options->pool ? "pool" : fixed;
     fixed = o->sessions_max != options->sessions_max ? "sessions" : fixed;
@@ -326,4 +371,5 @@ void server_reload(
     if (ret_fixed != NULL) {
         *ret_fixed = fixed;
     }
+    return VIAL_OK;
 }
