@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "http/log.h"
 #include "http/run_inside.h"
 #include "http/server.h"
@@ -21,16 +22,17 @@ struct batch {
     struct job job;
     struct loop_post done;
     struct server *server;
-    int r;
-    struct vial_error err;
+    int r, has_failed;
+    struct vial_error err; /* the last */
     size_t count;
+    unsigned char is_behind[RUN_SAVE_MAX]; /* what the run left could not be kept */
     struct run *runs[RUN_SAVE_MAX];
     struct stored_run stored[RUN_SAVE_MAX];
 };
 
 static void begin_batch(struct server *server);
 
-static void note_stored(struct runs *runs, struct batch *batch)
+static void note_stored(struct runs *runs, const struct batch *batch)
 {
     size_t i;
 
@@ -41,44 +43,39 @@ static void note_stored(struct runs *runs, struct batch *batch)
             run->is_stored = 1;
             runs->unstored_count -= run->is_in_table != 0;
         }
-        run_unref(run);
     }
-    if (runs->has_failed) {
-        log_say(LOG_INFO, "runs are stored again", NULL);
-    }
-    runs->has_failed = 0;
 }
 
-/* The store is full, or held by somebody: those that are in memory wait in front of the others, in
- * their order, for the next attempt. */
-static void put_back(struct runs *runs, struct batch *batch)
+/* The store is full, or held by somebody: what is in memory waits in front of the others for the
+ * next attempt. 1 when there will be none. */
+static int put_back(struct runs *runs, struct run *run)
 {
-    size_t i, lost = 0;
+    if (run->is_to_save || !run->is_in_table || runs->is_last) {
+        int is_lost = !run->is_to_save;
+
+        run_unref(run);
+        return is_lost;
+    }
+    run->is_to_save = 1;
+    run->next_to_save = runs->to_save;
+    runs->to_save_last = runs->to_save != NULL ? runs->to_save_last : run;
+    runs->to_save = run;
+    return 0;
+}
+
+static void say_how_it_went(struct runs *runs, const struct batch *batch, size_t lost)
+{
     char text[24];
 
-    for (i = batch->count; i > 0; i--) {
-        struct run *run = batch->runs[i - 1];
-
-        if (run->is_to_save || !run->is_in_table || runs->is_last) {
-            lost += !run->is_to_save;
-            run_unref(run);
-            continue;
-        }
-        run->is_to_save = 1;
-        run->next_to_save = runs->to_save;
-        runs->to_save_last = runs->to_save != NULL ? runs->to_save_last : run;
-        runs->to_save = run;
-    }
-    if (!runs->has_failed) {
+    if (batch->has_failed && !runs->has_failed) {
         log_say(LOG_ERROR, "runs could not be stored; this is tried again", "error",
             batch->err.text, NULL);
+    } else if (!batch->has_failed && runs->has_failed) {
+        log_say(LOG_INFO, "runs are stored again", NULL);
     }
-    runs->has_failed = 1;
-    runs->save_after_us = clock_now_us() + AGAIN_US;
     if (lost > 0) {
         (void)snprintf(text, sizeof(text), "%zu", lost);
-        log_say(LOG_ERROR, "runs are lost to the store; the audit has what it could take", "count",
-            text, NULL);
+        log_say(LOG_ERROR, "runs, or what they left, are lost to the store", "count", text, NULL);
     }
 }
 
@@ -86,14 +83,24 @@ static void end_batch(struct loop_post *post)
 {
     struct batch *batch = (struct batch *)((char *)post - offsetof(struct batch, done));
     struct server *server = batch->server;
+    struct runs *runs = server->runs;
+    size_t i, lost = 0;
 
-    server->runs->is_saving = 0;
+    runs->is_saving = 0;
     if (batch->r == VIAL_OK) {
-        note_stored(server->runs, batch);
-    } else {
-        put_back(server->runs, batch);
+        note_stored(runs, batch);
     }
-    if (server->runs->to_save != NULL && (batch->r == VIAL_OK || server->runs->is_last)) {
+    for (i = batch->count; i > 0; i--) { /* so that they keep their order */
+        if (batch->r == VIAL_OK && !batch->is_behind[i - 1]) {
+            run_unref(batch->runs[i - 1]);
+        } else {
+            lost += (size_t)put_back(runs, batch->runs[i - 1]);
+        }
+    }
+    say_how_it_went(runs, batch, lost);
+    runs->has_failed = batch->has_failed;
+    runs->save_after_us = batch->has_failed ? clock_now_us() + AGAIN_US : 0;
+    if (runs->to_save != NULL && (!runs->has_failed || runs->is_last)) {
         begin_batch(server);
     }
     free(batch);
@@ -137,25 +144,25 @@ static size_t list_outputs(const struct vial_result *result, struct output *list
 
 /* Keeps what the run left on the disk, so that it can be had when the run is not in memory any
  * more. Beside the loop; a result that has ended does not change. */
-static void keep_outputs(struct server *server, const struct run *run)
+static int keep_outputs(struct server *server, const struct run *run, struct vial_error *err)
 {
     size_t shown = vial_result_artifact_count(run->result) * OUTPUT_PARTS_MAX;
-    struct output *list =
-        calloc(vial_result_file_count(run->result) + shown + 1, sizeof(*list));
+    struct output *list = calloc(vial_result_file_count(run->result) + shown + 1, sizeof(*list));
     char(*names)[OUTPUT_NAME_BYTES] = calloc(shown + 1, sizeof(*names));
-    struct vial_error err = {.text = "no memory"};
-    size_t count = list != NULL && names != NULL ? list_outputs(run->result, list, names) : 0;
-    int r = count > 0 ? outputs_save(server->outputs, run->id, list, count, &err)
-                      : (list != NULL && names != NULL ? 0 : -1);
+    int r;
 
+    if (list == NULL || names == NULL) {
+        r = vial__fail(err, VIAL_E_NOMEM, "no memory for a list of files");
+    } else {
+        r = outputs_save(
+            server->outputs, run->id, list, list_outputs(run->result, list, names), err);
+    }
     if (r > 0) {
         log_say(LOG_INFO, "a run left more than is kept on the disk", "run_id", run->id, NULL);
-    } else if (r < 0) {
-        log_say(LOG_ERROR, "what a run left could not be kept on the disk", "run_id", run->id,
-            "error", err.text, NULL);
     }
     free(list);
     free(names);
+    return r;
 }
 
 static void save_batch(struct job *job)
@@ -164,13 +171,15 @@ static void save_batch(struct job *job)
     size_t i;
 
     for (i = 0; i < batch->count; i++) {
-        if (batch->stored[i].ended_us != 0 && batch->runs[i]->result != NULL) {
-            keep_outputs(batch->server, batch->runs[i]);
+        if (batch->stored[i].ended_us != 0 && batch->runs[i]->result != NULL &&
+            keep_outputs(batch->server, batch->runs[i], &batch->err) < 0) {
+            batch->is_behind[i] = 1;
+            batch->has_failed = 1;
         }
     }
-
     batch->r =
         run_store_save(batch->server->run_store, batch->stored, batch->count, &batch->err);
+    batch->has_failed |= batch->r < 0;
     batch->done.run = end_batch;
     loop_post(&batch->server->loop, &batch->done);
 }
