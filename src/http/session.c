@@ -127,6 +127,7 @@ struct session *session_add(struct server *server, const struct caller *caller,
     s->base = session_base_ref(base);
     (void)snprintf(s->environment, sizeof(s->environment), "%s", base->environment);
     s->language = base->language;
+    s->file_evals = parent != NULL ? parent->file_evals : 0; /* the library counts on, too */
     s->handle = handle;
     s->refs = 1;
     (void)snprintf(s->key, sizeof(s->key), "%s", caller->id);
@@ -293,7 +294,7 @@ int session_describe(struct session *s, struct buf *out)
     json_key(&w, "created_at");
     json_text(&w, at);
     json_key(&w, "evals");
-    json_u64(&w, info.eval_count);
+    json_u64(&w, info.eval_count > s->file_evals ? info.eval_count - s->file_evals : 0);
     json_key(&w, "branches");
     json_u64(&w, info.branch_count);
     json_key(&w, "memory_bytes");

@@ -106,6 +106,9 @@ def test_a_full_disk_where_records_are_required(vial, folder, small_disk):
             assert refused() and time.monotonic() - begin < 0.5
             quick_health(s)
         assert answers[-1].json["code"] == "store" and answers[-1].json["retryable"] is True and "audit" in answers[-1].json["detail"]
+        for method, path, body in (("POST", "/v1/environments", {"name": "e"}), ("PUT", "/v1/secrets/S", {"value": "12345678"}), ("POST", "/v1/keys", {"scopes": ["run"]})):
+            answer = s.ask(method, path, body)
+            assert answer.status == 503 and answer.json["code"] == "store" and "audit" in answer.json["detail"], answer.body
         (small_disk / "filler").unlink()
         assert wait_until(lambda: s.ask("POST", "/v1/runs", {"code": "3"}).status == 200, 15)
     let_in = {r["run"] for r in records(vial, small_disk, "run_start")}

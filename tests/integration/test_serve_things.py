@@ -119,11 +119,16 @@ def test_files_of_a_session(server):
     for language in ("javascript", "python"):
         where = make(server, language=language)
         content = bytes(range(256)) * 10
+        evaluate(server, where, "1")
         assert server.ask("PUT", where + "/files/d/a%20b.bin", content).status == 204
         assert server.ask("GET", where + "/files/d/a%20b.bin").body == content
         assert server.ask("GET", where + "/files").json["items"] == [{"name": "d/a b.bin", "size": 2560}]
         assert server.ask("PUT", where + "/files/../x", b"").status == 422
         assert server.ask("GET", where + "/files/none").status == 404
+        assert server.ask("GET", where).json["evals"] == 1 # files are looked at by evaluations that do not count
+        branch = server.ask("POST", where + "/branch", {}).json["items"][0]
+        assert branch["evals"] == 1 and server.ask("GET", f"/v1/sessions/{branch['id']}/files").status == 200
+        assert server.ask("GET", f"/v1/sessions/{branch['id']}").json["evals"] == 1
         assert server.ask("DELETE", where + "/files/d/a%20b.bin").status == 204
         assert server.ask("DELETE", where + "/files/d/a%20b.bin").status == 422
         assert server.ask("GET", where + "/files").json["items"] == []
