@@ -118,10 +118,13 @@ export class Sessions {
     if (this.files?.id !== this.chosen) {
       return [el("li", { class: "faint" }, "…")];
     }
-    const { list, fault } = this.files, rows = list.slice(0, FILES_MAX).map(file => el("li", {},
-      el("button", { type: "button", class: "link cut", "data-file": brief(file.name, 200), title: `Save ${brief(file.name, 200)}`, onclick: () => this.download(file.name) },
-        brief(file.name, 200)),
-      el("span", { class: "faint" }, bytes(file.size ?? 0))));
+    const { list, fault } = this.files, rows = list.slice(0, FILES_MAX).map(file => {
+      const name = brief(file.name, 300), at = name.lastIndexOf("/") + 1; // the directory is cut first
+      return el("li", {},
+        el("button", { type: "button", class: "link", "data-file": name, title: `Save ${name}`, onclick: () => this.download(file.name) },
+          at > 0 ? el("span", { class: "cut folder" }, name.slice(0, at)) : null, el("span", { class: "cut" }, name.slice(at))),
+        el("span", { class: "faint" }, bytes(file.size ?? 0)));
+    });
     if (list.length === 0 && !fault) {
       rows.push(el("li", { class: "faint" }, "only directories")); // which the server counts as well
     } else if (fault) {
