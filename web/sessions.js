@@ -102,6 +102,7 @@ export class Sessions {
     }
     if (this.chosen === session.id) {
       byId("session-files")?.replaceChildren(...this.fileRows());
+      this.keepInView(); // what is told of it has grown
     }
   }
 
@@ -159,17 +160,24 @@ export class Sessions {
     const byAge = [...seen].sort((a, b) => String(a.created_at).localeCompare(String(b.created_at)));
     const roots = byAge.filter(session => !known.has(session.parent));
     const live = this.list.filter(session => session.state !== "ended").length;
-    this.host.replaceChildren(
-      el("div", { class: "side-head" }, el("span", { class: "faint" }, `${live} alive`), el("span", { class: "space" }),
-        el("button", { type: "button", class: "link", onclick: () => this.refresh() }, "Refresh"),
-        el("button", { type: "button", class: "link", id: "session-new", onclick: () => this.create() }, "New")),
-      el("div", { class: "side-name" }, this.nameField),
+    const before = this.host.querySelector(".hold")?.scrollTop ?? 0;
+    const hold = el("div", { class: "hold" },
       byAge.length === 0
         ? el("p", { class: "empty" }, "A session keeps its variables between programs, and can be branched: to try several things from one state, or to go back.")
         : el("ul", { class: "branches", "aria-label": "Sessions" }, roots.map(session => this.node(session, byAge))),
       hidden > 0 || this.showsEnded ? el("button", { type: "button", class: "link ended", onclick: () => this.toggleEnded() },
-        this.showsEnded ? "Hide those that ended" : `${hidden} ended`) : "",
-      this.current === null ? "" : this.card(this.current));
+        this.showsEnded ? "Hide those that ended" : `${hidden} ended`) : "");
+    this.host.replaceChildren(
+      el("div", { class: "side-head" }, el("span", { class: "faint" }, `${live} alive`), el("span", { class: "space" }),
+        el("button", { type: "button", class: "link", onclick: () => this.refresh() }, "Refresh"),
+        el("button", { type: "button", class: "link", id: "session-new", onclick: () => this.create() }, "New")),
+      el("div", { class: "side-name" }, this.nameField), hold, this.current === null ? "" : this.card(this.current));
+    hold.scrollTop = before;
+    this.keepInView();
+  }
+
+  keepInView() {
+    this.host.querySelector(".hold [aria-current=true]")?.scrollIntoView({ block: "nearest" });
   }
 
   node(session, byAge) {

@@ -73,6 +73,13 @@ for (const [device, scheme] of [["laptop", "light"], ["laptop", "dark"], ["phone
         await page.click(".files summary");
         await page.locator("#session-files [data-file]").first().waitFor();
       }
+      if (name === "sessions") {
+        check(await page.evaluate(() => {
+          const item = document.querySelector("[data-session][aria-current=true]").getBoundingClientRect();
+          const card = document.querySelector(".card").getBoundingClientRect();
+          return item.bottom <= card.top && item.top >= document.querySelector(".hold").getBoundingClientRect().top - 1 && card.bottom <= innerHeight;
+        }), "the chosen session is not covered by what is told of it");
+      }
       await page.waitForTimeout(300);
       await look(name);
     }
