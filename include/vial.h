@@ -150,8 +150,8 @@ struct vial_engine_options {
  * callback sees at most the stream's limit; text past it is only counted. */
 typedef void (*vial_output_fn)(int stream, const char *bytes, size_t len, void *user);
 
-/* Called with each artifact (docs/artifacts.md) when all of it has arrived, in the thread that waits
- * for the run. result is not there yet but for its artifacts up to index, which
+/* Called with each artifact (docs/artifacts.md) when all of it has arrived, in the thread that
+ * waits for the run. result is not there yet but for its artifacts up to index, which
  * vial_result_artifact and vial_result_representation tell of; it may be asked for these until the
  * function returns. */
 struct vial_result;

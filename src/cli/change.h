@@ -1,5 +1,5 @@
-/* change.h - changes that commands make, of environments, keys and secrets, in the audit of the data
- * directory. */
+/* change.h - changes that commands make, of environments, keys and secrets, in the audit of the
+ * data directory. */
 #ifndef VIAL_CLI_CHANGE_H
 #define VIAL_CLI_CHANGE_H
 

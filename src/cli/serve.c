@@ -22,6 +22,7 @@
 enum {
     FLAGS_MAX = 64,
     FIRST_FD = 3,
+    OLD_MAX = 16,
     WATCHDOG_US_MIN = 1000,
     WATCHDOG_US_MAX = 1000 * 1000 * 1000,
 };
@@ -41,7 +42,8 @@ struct serving {
     size_t flags_count;
     int signal_fd;
     int check_only, print_only;
-    struct serve_config *old[16]; /* settings that were read before: something may point to them */
+    struct serve_config
+        *old[OLD_MAX]; /* settings that were read before: something may point to them */
     size_t old_count;
 };
 
@@ -109,8 +111,7 @@ static int open_watchdog(struct serving *s)
     struct itimerspec every = {.it_value = {.tv_sec = 0}};
     uint64_t us = 0, pid_number = 0;
 
-    if (usec == NULL || cli_number(usec, &us) < 0 || us < WATCHDOG_US_MIN ||
-        us > WATCHDOG_US_MAX ||
+    if (usec == NULL || cli_number(usec, &us) < 0 || us < WATCHDOG_US_MIN || us > WATCHDOG_US_MAX ||
         (pid != NULL && (cli_number(pid, &pid_number) < 0 || pid_number != (uint64_t)getpid()))) {
         return 0;
     }
@@ -133,10 +134,14 @@ static int open_watchdog(struct serving *s)
  * reloads later. */
 static void keep_old(struct serving *s)
 {
-    if (s->old_count == sizeof(s->old) / sizeof(s->old[0])) {
+    size_t i;
+
+    if (s->old_count == OLD_MAX) {
         serve_config_release(s->old[1]);
         free(s->old[1]);
-        memmove(&s->old[1], &s->old[2], (s->old_count - 2) * sizeof(s->old[0]));
+        for (i = 2; i < s->old_count; i++) {
+            s->old[i - 1] = s->old[i];
+        }
         s->old_count--;
     }
     s->old[s->old_count++] = s->config;

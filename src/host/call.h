@@ -32,7 +32,7 @@ struct call {
     size_t output_bytes_max;
     char *args;
     size_t args_len;
-    char *reason; /* of a refusal */
+    char *reason;                  /* of a refusal */
     char traceparent[TRACE_BYTES]; /* or "" */
 };
 

@@ -3,8 +3,8 @@
  * Each is two environments of ours. NAME is what programs run in: its tools are the endowments.
  * NAME--impl is where the implementation runs: its prefix is that code, and its network reaches the
  * backends only. How programs are run is in compat_run.c. */
-#include "http/change.h"
 #include "http/compat.h"
+#include "http/change.h"
 
 #include <errno.h>
 #include <netdb.h>

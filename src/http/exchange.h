@@ -81,7 +81,7 @@ struct exchange {
     void (*on_gone)(struct exchange *x);
     void *user; /* for on_gone */
     uint64_t begun_us;
-    char type_text[160];                 /* room for a type of the answer */
+    char type_text[160];           /* room for a type of the answer */
     char traceparent[TRACE_BYTES]; /* "" unless it was given and is well formed */
 };
 

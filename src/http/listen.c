@@ -209,8 +209,7 @@ static int start(struct listener *l, const struct listen_handlers *h, struct via
     if (l->daemon_fd < 0) {
         return vial__fail_sys(err, errno, "one more descriptor for %s", l->address);
     }
-    l->daemon =
-        start_daemon(l, l->daemon_fd, h, l->server->tls_certificate, l->server->tls_key);
+    l->daemon = start_daemon(l, l->daemon_fd, h, l->server->tls_certificate, l->server->tls_key);
     if (l->daemon == NULL) {
         l->daemon_fd = -1;
         return vial__fail(err, VIAL_E_SYS, "libmicrohttpd cannot serve at %s%s", l->address,

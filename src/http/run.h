@@ -58,9 +58,9 @@ struct run {
     size_t calls_count;
     struct run_shown *shown; /* what it has shown so far, the last first; none when it has ended */
     size_t shown_count;      /* artifacts that have an event */
-    char *idempotency;    /* what the client called the request, or NULL */
-    char *whole_request;  /* then: its method, path and body */
-    char *stored_request; /* what the store keeps of the request, or NULL */
+    char *idempotency;       /* what the client called the request, or NULL */
+    char *whole_request;     /* then: its method, path and body */
+    char *stored_request;    /* what the store keeps of the request, or NULL */
     size_t whole_request_len, stored_request_len;
     struct session *session; /* what it is an evaluation in; a reference */
     /* For who made the run; may be NULL. Called in the loop when it has ended. */

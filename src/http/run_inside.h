@@ -17,9 +17,9 @@ struct runs {
     uint64_t kept_bytes;
     size_t unstored_count; /* of the table: they run, or have ended and are not stored yet */
     struct run *to_save, *to_save_last; /* have ended and are not stored yet, with a reference */
-    int is_saving, is_last; /* and whether it is the last attempt */
-    int has_failed;         /* the last attempt did */
-    uint64_t save_after_us; /* the clock, when there is to be another */
+    int is_saving, is_last;             /* and whether it is the last attempt */
+    int has_failed;                     /* the last attempt did */
+    uint64_t save_after_us;             /* the clock, when there is to be another */
 };
 
 /* A worker's part. */

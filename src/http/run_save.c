@@ -109,8 +109,8 @@ static void end_batch(struct loop_post *post)
 /* ---- files and artifacts ---- */
 
 /* Fills list, which has room for all; names is for those of artifacts. */
-static size_t list_outputs(const struct vial_result *result, struct output *list,
-    char names[][OUTPUT_NAME_BYTES])
+static size_t list_outputs(
+    const struct vial_result *result, struct output *list, char names[][OUTPUT_NAME_BYTES])
 {
     size_t files = vial_result_file_count(result), count = 0, i;
     size_t artifacts = vial_result_artifact_count(result);
@@ -177,8 +177,7 @@ static void save_batch(struct job *job)
             batch->has_failed = 1;
         }
     }
-    batch->r =
-        run_store_save(batch->server->run_store, batch->stored, batch->count, &batch->err);
+    batch->r = run_store_save(batch->server->run_store, batch->stored, batch->count, &batch->err);
     batch->has_failed |= batch->r < 0;
     batch->done.run = end_batch;
     loop_post(&batch->server->loop, &batch->done);

@@ -119,7 +119,8 @@ static void take_shown(struct loop_post *post)
     struct run_shown *s = (struct run_shown *)post;
     struct run *run = s->run;
 
-    if (s->index != run->shown_count) { /* one before it had no memory: in their order, at the end */
+    if (s->index !=
+        run->shown_count) { /* one before it had no memory: in their order, at the end */
         free(s);
         return;
     }

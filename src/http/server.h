@@ -43,8 +43,8 @@ struct listener {
     char *address;
 };
 
-/* A daemon that takes no new connections any more: those that it has go on with the certificate that
- * they began with. */
+/* A daemon that takes no new connections any more: those that it has go on with the certificate
+ * that they began with. */
 struct retired {
     struct loop_source source;
     struct MHD_Daemon *daemon; /* NULL: a free place */

@@ -333,8 +333,8 @@ static int renew_certificate(
     return VIAL_OK;
 }
 
-int server_reload(struct server *server, const struct http_options *options,
-    const char **ret_fixed, struct vial_error *err)
+int server_reload(struct server *server, const struct http_options *options, const char **ret_fixed,
+    struct vial_error *err)
 {
     const struct http_options *o = server->options;
     struct audit_record record = {.kind = AUDIT_SERVER, .what = "reload"};
@@ -364,8 +364,7 @@ int server_reload(struct server *server, const struct http_options *options,
     }
     server->options = options;
     queue_set_limits(&server->queue, &limits);
-    outputs_set_limits(
-        server->outputs, options->outputs_run_bytes_max, options->outputs_bytes_max);
+    outputs_set_limits(server->outputs, options->outputs_run_bytes_max, options->outputs_bytes_max);
     log_setup((enum log_level)options->log_level, -1);
     (void)!server_record(server, &record, NULL);
     if (ret_fixed != NULL) {

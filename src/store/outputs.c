@@ -113,8 +113,8 @@ static void shrink(struct outputs *o, int clean, uint64_t older_than_us)
     for (i = 0; i < count; i++) {
         o->bytes += list[i].bytes;
     }
-    for (i = 0; i < count && (o->bytes > o->bytes_max || id_time_ms(RUN_PREFIX, list[i].id) * 1000 <
-                                                             older_than_us);
+    for (i = 0; i < count && (o->bytes > o->bytes_max ||
+                                 id_time_ms(RUN_PREFIX, list[i].id) * 1000 < older_than_us);
          i++) {
         if (unlinkat(o->fd, list[i].id, 0) == 0) {
             o->bytes -= list[i].bytes;

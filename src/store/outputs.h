@@ -1,5 +1,5 @@
-/* outputs.h - the files and artifacts of runs that have ended, for those who ask when the run is not
- * in memory any more: in the directory outputs of the data directory, a file for each run.
+/* outputs.h - the files and artifacts of runs that have ended, for those who ask when the run is
+ * not in memory any more: in the directory outputs of the data directory, a file for each run.
  *
  *     outputs_open -> outputs_save, outputs_get, outputs_retain -> outputs_free
  *
@@ -37,8 +37,7 @@ struct outputs;
 
 /* Makes the directory when it is missing, and removes what a server that was killed left half
  * written. */
-VIAL_NODISCARD int outputs_open(
-    const char *data_dir, struct outputs **ret, struct vial_error *err);
+VIAL_NODISCARD int outputs_open(const char *data_dir, struct outputs **ret, struct vial_error *err);
 void outputs_free(struct outputs *outputs);
 
 /* Bytes on the disk of one run and of all; from now on. 0: nothing is kept. */

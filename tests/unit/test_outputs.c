@@ -119,8 +119,7 @@ static void what_was_saved_is_found_after_a_restart(void **state)
     expect("files/empty", "", "", 0);
     expect("artifacts/0/0", "image/png", "PNG", 3);
     expect("artifacts/0/1", "text/plain", "p", 1);
-    assert_int_equal(
-        outputs_get(outputs, run_of(1), "files/data", &found, &err), VIAL_E_INVALID);
+    assert_int_equal(outputs_get(outputs, run_of(1), "files/data", &found, &err), VIAL_E_INVALID);
     assert_int_equal(err.sys, ENODATA);
     assert_int_equal(outputs_get(outputs, run_of(2), "files/a", &found, &err), VIAL_E_INVALID);
     assert_int_equal(err.sys, ENOENT);
