@@ -34,7 +34,7 @@ struct run_shown {
 /* One artifact of a result, with a copy of its bytes or without them; NULL without memory. */
 static struct run_shown *shown_new(const struct vial_result *result, size_t index, int with_bytes)
 {
-    struct vial_representation parts[ARTIFACT_PARTS_MAX];
+    struct vial_representation parts[ARTIFACT_PARTS_MAX] = {VIAL_REPRESENTATION_INIT};
     struct vial_artifact artifact = VIAL_ARTIFACT_INIT;
     struct run_shown *s;
     size_t len = 0, at = 0;
@@ -59,7 +59,8 @@ static struct run_shown *shown_new(const struct vial_result *result, size_t inde
     s->has_name = artifact.name != NULL;
     (void)snprintf(s->name, sizeof(s->name), "%s", artifact.name != NULL ? artifact.name : "");
     for (i = 0; i < s->parts_count; i++) {
-        (void)snprintf(s->parts[i].mime, sizeof(s->parts[i].mime), "%s", parts[i].mime);
+        (void)snprintf(s->parts[i].mime, sizeof(s->parts[i].mime), "%s",
+            parts[i].mime != NULL ? parts[i].mime : "");
         s->parts[i].at = at;
         s->parts[i].len = parts[i].len;
         if (with_bytes) {

@@ -313,8 +313,8 @@ static int renew_certificate(
     }
     r = read_pem(options->tls_certificate, &certificate, err);
     r = r < 0 ? r : read_pem(options->tls_key, &key, err);
-    if (r == VIAL_OK && strcmp(certificate, server->tls_certificate) == 0 &&
-        strcmp(key, server->tls_key) == 0) {
+    if (r == VIAL_OK && certificate != NULL && key != NULL &&
+        strcmp(certificate, server->tls_certificate) == 0 && strcmp(key, server->tls_key) == 0) {
         wipe(certificate);
         wipe(key);
         return VIAL_OK;

@@ -193,7 +193,7 @@ static void a_full_disk_leaves_nothing(void **state)
     save(1, 100);
     child = fork();
     if (child == 0) {
-        struct rlimit limit = {.rlim_cur = 64 * 1024, .rlim_max = 64 * 1024};
+        struct rlimit limit = {.rlim_cur = 65536, .rlim_max = 65536};
         char *bytes = calloc(1, 1 << 20);
         struct output one = {"files/", "a", "", bytes, 1 << 20};
         int is_right;
