@@ -150,6 +150,13 @@ struct vial_engine_options {
  * callback sees at most the stream's limit; text past it is only counted. */
 typedef void (*vial_output_fn)(int stream, const char *bytes, size_t len, void *user);
 
+/* Called with each artifact (docs/artifacts.md) when all of it has arrived, in the thread that
+ * waits for the run. result is not there yet but for its artifacts up to index, which
+ * vial_result_artifact and vial_result_representation tell of; it may be asked for these until the
+ * function returns. */
+struct vial_result;
+typedef void (*vial_artifact_fn)(const struct vial_result *result, size_t index, void *user);
+
 /* A file that a run gets or gives back. A caller sets the rest to 0. */
 struct vial_file {
     const char *name; /* beneath /home/vial: "data/a.csv"; UTF-8, no part of it is "." or ".." */
@@ -312,7 +319,7 @@ struct vial_request {
     size_t input_len;
     const struct vial_limits *limits; /* NULL: the defaults */
     vial_output_fn on_output;         /* may be NULL; output is kept in the result in any case */
-    void *user;                       /* for on_output */
+    void *user;                       /* for on_output and on_artifact */
     uint32_t input_is_cbor;           /* not 0: input is CBOR in the vocabulary of docs/values.md */
     /* Files that are there when the guest starts, and patterns of those that the result has:
      * * ? [..] and **, relative to /home/vial. docs/files.md has the rules. */
@@ -355,6 +362,11 @@ struct vial_request {
      * (docs/network.md); NULL: nothing. In an environment the environment says it. */
     const char *net;
     size_t net_len;
+    /* The trace that the run is a part of, as the W3C's traceparent of version 00: tools that are
+     * servers get it as that header, programs as the variable TRACEPARENT, unless the tool has its
+     * own. NULL, or a text that is none: they get nothing. */
+    const char *traceparent;
+    vial_artifact_fn on_artifact; /* may be NULL; artifacts are in the result in any case */
 };
 #define VIAL_REQUEST_INIT                                                                          \
     {                                                                                              \

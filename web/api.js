@@ -70,6 +70,11 @@ export async function getText(path) {
   return (await ask("GET", path, undefined, "text/plain")).text();
 }
 
+// Bytes of a guest, to be saved and not looked at.
+export async function getBlob(path) {
+  return (await ask("GET", path, undefined, "*/*")).blob();
+}
+
 export async function send(method, path, body) {
   const response = await ask(method, path, body, "application/json");
   return response.status === 204 ? null : response.json();

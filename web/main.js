@@ -7,7 +7,7 @@ import { Environments } from "./environments.js";
 import { EXAMPLES } from "./examples.js";
 import { History } from "./history.js";
 import { ResultView } from "./result.js";
-import { Sessions } from "./sessions.js";
+import { Sessions, sessionName } from "./sessions.js";
 import { Settings } from "./settings.js";
 
 const DRAFT = "vial.draft"; // of this tab, so that a reload loses nothing
@@ -115,13 +115,14 @@ function newSession() {
 let environmentOutside = ""; // what was picked before a session was chosen
 
 // A session has its environment; programs in it cannot have another.
-function chooseSession(session, spoken) {
+function chooseSession(session) {
+  const spoken = session?.language;
   if (spoken && (spoken === "python") !== (language.value === "python")) {
     setLanguage(spoken);
   }
   byId("run-word").textContent = session ? "Evaluate" : "Run";
   byId("inside").hidden = session === null;
-  byId("inside").replaceChildren(...(session ? ["in session ", el("b", {}, brief(session.name || "…" + session.id.slice(-6), 24))] : []));
+  byId("inside").replaceChildren(...(session ? ["in session ", el("b", {}, sessionName(session))] : []));
   if (session && !environments.pick.disabled) {
     environmentOutside = environments.name;
   }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "cli/change.h"
 #include "cli/cli.h"
 #include "cli/env.h"
 #include "host/catalog.h"
@@ -69,6 +70,16 @@ int env_fail(const struct vial_error *err)
     return cli_fail_library(err);
 }
 
+/* The same for a change: with the audit of the directory. */
+static int open_both(const struct env_options *o, struct store **ret, struct audit **ret_audit)
+{
+    char directory[ENV_PATH_BYTES_MAX];
+    int code = env_open(o, ret);
+
+    code = code != 0 ? code : env_data_dir(o->data_dir, directory, sizeof(directory));
+    return code != 0 ? code : change_open(directory, ret_audit);
+}
+
 int env_open(const struct env_options *o, struct store **ret)
 {
     char directory[ENV_PATH_BYTES_MAX];
@@ -83,7 +94,15 @@ int env_open(const struct env_options *o, struct store **ret)
 
 /* ---- create, update ---- */
 
-static int put(const struct env_options *o,
+/* The change is made; it goes into the audit. The exit code. */
+static int note(struct audit *audit, const char *what, const char *environment)
+{
+    const struct change change = {.agent = "vial env", .what = what, .environment = environment};
+
+    return change_note_or_say(audit, &change);
+}
+
+static int put(const struct env_options *o, const char *what,
     int (*put_document)(struct store *store, const char *json, size_t len,
         struct store_version *ret, struct buf *report, struct vial_error *err))
 {
@@ -92,25 +111,31 @@ static int put(const struct env_options *o,
     struct store_version made;
     struct vial_error err;
     struct buf report;
+    struct audit *audit = NULL;
+    char ref[DOCUMENT_NAME_BYTES_MAX + 16];
     char *json = NULL;
     size_t len = 0;
     int code =
         cli_read_file(file, DOCUMENT_BYTES_MAX, "the document of an environment", &json, &len);
 
-    code = code != 0 ? code : env_open(o, &store);
+    code = code != 0 ? code : open_both(o, &store, &audit);
     if (code != 0) {
+        store_free(store);
         free(json);
         return code;
     }
     buf_init(&report, DOCUMENT_REPORT_BYTES_MAX);
     if (put_document(store, json, len, &made, &report, &err) == VIAL_OK) {
-        (void)printf("%s@%u\n", made.name, made.version);
+        (void)snprintf(ref, sizeof(ref), "%s@%u", made.name, made.version);
+        (void)printf("%s\n", ref);
+        code = note(audit, what, ref);
     } else if (err.code == VIAL_E_INVALID && report.len > strlen("[]")) {
         code = env_say_faults(strcmp(file, "-") == 0 ? "what came from stdin" : file, &report);
     } else {
         code = env_fail(&err);
     }
     buf_release(&report);
+    audit_free(audit, NULL);
     store_free(store);
     free(json);
     return code;
@@ -118,12 +143,12 @@ static int put(const struct env_options *o,
 
 int env_create(const struct env_options *o)
 {
-    return put(o, catalog_create);
+    return put(o, "environment.create", catalog_create);
 }
 
 int env_update(const struct env_options *o)
 {
-    return put(o, catalog_update);
+    return put(o, "environment.update", catalog_update);
 }
 
 /* ---- list, versions ---- */
@@ -316,19 +341,23 @@ int env_delete(const struct env_options *o)
 {
     char name[DOCUMENT_NAME_BYTES_MAX + 1];
     struct store *store = NULL;
+    struct audit *audit = NULL;
     struct vial_error err;
     uint32_t version = 0;
     int code = parse_ref(o, name, &version);
 
-    code = code != 0 ? code : env_open(o, &store);
+    code = code != 0 ? code : open_both(o, &store, &audit);
     if (code != 0) {
+        store_free(store);
         return code;
     }
     if (store_delete(store, name, version, o->force, &err) < 0) {
         code = env_fail(&err);
     } else {
         (void)printf("deleted %s\n", o->words[1]);
+        code = note(audit, "environment.delete", o->words[1]);
     }
+    audit_free(audit, NULL);
     store_free(store);
     return code;
 }

@@ -9,17 +9,16 @@
 #include "base/buf.h"
 #include "base/id.h"
 #include "base/json.h"
+#include "cli/change.h"
 #include "cli/cli.h"
 #include "cli/env.h"
 #include "cli/time_args.h"
 #include "policy/quota.h"
-#include "store/audit.h"
 #include "store/key.h"
 
 enum {
     WORDS_MAX = 2,
     LIST_BYTES_MAX = 8 << 20, /* 10,000 keys with less than 700 bytes each */
-    AUDIT_WAIT_MS = 5000,
 };
 
 /* What was given on the command line. */
@@ -62,34 +61,10 @@ static int open_store(
     return key_store_open(directory, ret, &err) < 0 ? env_fail(&err) : 0;
 }
 
-/* Writes down what was changed, and waits for it. The audit is opened before the change: a change
- * that cannot be recorded is not made. */
-static int note_change(
-    struct audit *audit, const char *what, const char *id, const char *text, struct vial_error *err)
+/* What the audit gets of a change of a key. */
+static struct change change_of(const char *what, const char *id, const char *detail)
 {
-    char from[32], detail[512];
-    const struct audit_record record = {.kind = AUDIT_CHANGE,
-        .key = id,
-        .agent = "vial key",
-        .from = from,
-        .what = what,
-        .status = "ok",
-        .detail = detail};
-    uint64_t ticket = 0;
-    int r;
-
-    (void)snprintf(from, sizeof(from), "uid %u", (unsigned)getuid());
-    (void)snprintf(detail, sizeof(detail), "%s", text);
-    r = audit_add(audit, &record, &ticket, err);
-    return r < 0 ? r : audit_wait(audit, ticket, AUDIT_WAIT_MS, err);
-}
-
-static int open_audit(const char *directory, struct audit **ret)
-{
-    const struct audit_options options = {.directory = directory, .required = 1};
-    struct vial_error err;
-
-    return audit_open(&options, ret, &err) < 0 ? env_fail(&err) : 0;
+    return (struct change){.agent = "vial key", .what = what, .key = id, .detail = detail};
 }
 
 static void put_info(struct json_writer *w, const struct key_info *info)
@@ -190,13 +165,14 @@ static int do_create(const struct key_args *o)
     char detail[320], scopes[KEY_SCOPES_TEXT_BYTES_MAX], quota[QUOTA_TEXT_BYTES_MAX];
     struct key_store *store = NULL;
     struct audit *audit = NULL;
+    struct change change;
     struct key_options options;
     struct key_info info;
     struct vial_error err;
     int code = read_options(o, &options);
 
     code = code != 0 ? code : open_store(o, directory, &store);
-    code = code != 0 ? code : open_audit(directory, &audit);
+    code = code != 0 ? code : change_open(directory, &audit);
     if (code == 0 && key_create(store, &options, &info, token, &err) < 0) {
         code = env_fail(&err);
     } else if (code == 0) {
@@ -204,7 +180,8 @@ static int do_create(const struct key_args *o)
         quota_text(&info.quota, quota);
         (void)snprintf(detail, sizeof(detail), "scopes %s; quota %s%s%s", scopes, quota,
             info.name[0] != '\0' ? "; name " : "", info.name);
-        if (note_change(audit, "key.create", info.id, detail, &err) < 0) {
+        change = change_of("key.create", info.id, detail);
+        if (change_note(audit, &change, &err) < 0) {
             code = env_fail(&err);
             if (key_revoke(store, info.id, NULL, &err) < 0) { /* nobody has seen it */
                 code = env_fail(&err);
@@ -297,6 +274,7 @@ static int do_revoke(const struct key_args *o)
     char directory[ENV_PATH_BYTES_MAX];
     struct key_store *store = NULL;
     struct audit *audit = NULL;
+    struct change change;
     struct key_info info;
     struct vial_error err;
     int code = open_store(o, directory, &store);
@@ -306,8 +284,9 @@ static int do_revoke(const struct key_args *o)
     } else if (code == 0) {
         /* Recorded afterwards, and in any case done: who revokes a key is in a hurry. */
         (void)printf("revoked %s\n", info.id);
-        code = open_audit(directory, &audit);
-        if (code == 0 && note_change(audit, "key.revoke", info.id, "", &err) < 0) {
+        code = change_open(directory, &audit);
+        change = change_of("key.revoke", info.id, "");
+        if (code == 0 && change_note(audit, &change, &err) < 0) {
             code = env_fail(&err);
         }
     }

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "cli/change.h"
 #include "cli/cli.h"
 #include "cli/env.h"
 #include "cli/secret.h"
@@ -31,13 +32,33 @@ static int open_store(const struct secret_args *o, struct secret_store **ret)
     return secret_open(&options, ret, &err) < 0 ? env_fail(&err) : 0;
 }
 
+/* The same for a change: with the audit of the directory. */
+static int open_both(
+    const struct secret_args *o, struct secret_store **ret, struct audit **ret_audit)
+{
+    char directory[ENV_PATH_BYTES_MAX];
+    int code = open_store(o, ret);
+
+    code = code != 0 ? code : env_data_dir(o->data_dir, directory, sizeof(directory));
+    return code != 0 ? code : change_open(directory, ret_audit);
+}
+
+/* The change is made; its name goes into the audit, never the value. The exit code. */
+static int note(struct audit *audit, const char *what, const char *name)
+{
+    const struct change change = {.agent = "vial secret", .what = what, .detail = name};
+
+    return change_note_or_say(audit, &change);
+}
+
 int secret_do_set(const struct secret_args *o)
 {
     struct secret_value value = {.len = 0};
     struct secret_store *store = NULL;
+    struct audit *audit = NULL;
     struct secret_info info;
     struct vial_error err;
-    int code = open_store(o, &store);
+    int code = open_both(o, &store, &audit);
 
     code = code != 0 ? code : secret_value_read(o, &value);
     if (code == 0 && secret_set(store, o->words[1], value.bytes, value.len, &info, &err) < 0) {
@@ -51,8 +72,10 @@ int secret_do_set(const struct secret_args *o)
         }
         (void)printf("stored %s (version %llu, %llu bytes)\n", info.name,
             (unsigned long long)info.version, (unsigned long long)info.value_bytes);
+        code = note(audit, "secret.set", info.name);
     }
     secret_value_release(&value);
+    audit_free(audit, NULL);
     secret_free(store);
     return code;
 }
@@ -133,14 +156,17 @@ int secret_do_list(const struct secret_args *o)
 int secret_do_delete(const struct secret_args *o)
 {
     struct secret_store *store = NULL;
+    struct audit *audit = NULL;
     struct vial_error err;
-    int code = open_store(o, &store);
+    int code = open_both(o, &store, &audit);
 
     if (code == 0 && secret_delete(store, o->words[1], &err) < 0) {
         code = env_fail(&err);
     } else if (code == 0) {
         (void)printf("deleted %s\n", o->words[1]);
+        code = note(audit, "secret.delete", o->words[1]);
     }
+    audit_free(audit, NULL);
     secret_free(store);
     return code;
 }
@@ -148,16 +174,19 @@ int secret_do_delete(const struct secret_args *o)
 int secret_do_rotate(const struct secret_args *o)
 {
     struct secret_store *store = NULL;
+    struct audit *audit = NULL;
     struct vial_error err;
     size_t count = 0;
-    int code = open_store(o, &store);
+    int code = open_both(o, &store, &audit);
 
     if (code == 0 && secret_rotate(store, o->new_key_file, &count, &err) < 0) {
         code = env_fail(&err);
     } else if (code == 0) {
         (void)printf("encrypted %zu secret%s with a new key%s\n", count, count == 1 ? "" : "s",
             o->new_key_file != NULL ? "; from now on it is the one in that file" : "");
+        code = note(audit, "secret.rotate", NULL);
     }
+    audit_free(audit, NULL);
     secret_free(store);
     return code;
 }

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -18,10 +19,22 @@
 #include "http/log.h"
 #include "http/server.h"
 
-enum { FLAGS_MAX = 64, FIRST_FD = 3 };
+enum {
+    FLAGS_MAX = 64,
+    FIRST_FD = 3,
+    OLD_MAX = 16,
+    WATCHDOG_US_MIN = 1000,
+    WATCHDOG_US_MAX = 1000 * 1000 * 1000,
+};
+
+struct watchdog {
+    struct loop_source source; /* first */
+    int fd;
+};
 
 struct serving {
     struct loop_source source; /* first: signals */
+    struct watchdog watchdog;
     struct server *server;
     struct serve_config *config;
     const char *config_path;
@@ -29,7 +42,8 @@ struct serving {
     size_t flags_count;
     int signal_fd;
     int check_only, print_only;
-    struct serve_config *old[16]; /* settings that were read before: something may point to them */
+    struct serve_config
+        *old[OLD_MAX]; /* settings that were read before: something may point to them */
     size_t old_count;
 };
 
@@ -77,21 +91,81 @@ static size_t inherited(int fds[LISTEN_MAX])
     return (size_t)n;
 }
 
+/* Tells it twice in the time in which it wants to hear from us that the loop still turns: a loop
+ * that hangs says nothing. */
+static void on_watchdog(struct loop_source *source, uint32_t events)
+{
+    const struct watchdog *w = (const struct watchdog *)source;
+    uint64_t count;
+
+    (void)events;
+    if (fd_read_up_to(w->fd, &count, sizeof(count)) == (ssize_t)sizeof(count)) {
+        notify("WATCHDOG=1");
+    }
+}
+
+/* When it wants to: 0, or an exit code. */
+static int open_watchdog(struct serving *s)
+{
+    const char *usec = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");
+    struct itimerspec every = {.it_value = {.tv_sec = 0}};
+    uint64_t us = 0, pid_number = 0;
+
+    if (usec == NULL || cli_number(usec, &us) < 0 || us < WATCHDOG_US_MIN || us > WATCHDOG_US_MAX ||
+        (pid != NULL && (cli_number(pid, &pid_number) < 0 || pid_number != (uint64_t)getpid()))) {
+        return 0;
+    }
+    us /= 2;
+    every.it_interval.tv_sec = (time_t)(us / 1000000);
+    every.it_interval.tv_nsec = (long)(us % 1000000) * 1000;
+    every.it_value = every.it_interval;
+    s->watchdog.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    s->watchdog.source.ready = on_watchdog;
+    if (s->watchdog.fd < 0 || timerfd_settime(s->watchdog.fd, 0, &every, NULL) < 0 ||
+        server_watch(s->server, s->watchdog.fd, &s->watchdog.source) < 0) {
+        return cli_fail(EXIT_OUR_FAILURE, "no timer for the watchdog of the service manager");
+    }
+    return 0;
+}
+
 /* ---- signals ---- */
+
+/* The first settings are pointed to as long as the server lives; of later ones nothing is, a few
+ * reloads later. */
+static void keep_old(struct serving *s)
+{
+    size_t i;
+
+    if (s->old_count == OLD_MAX) {
+        serve_config_release(s->old[1]);
+        free(s->old[1]);
+        for (i = 2; i < s->old_count; i++) {
+            s->old[i - 1] = s->old[i];
+        }
+        s->old_count--;
+    }
+    s->old[s->old_count++] = s->config;
+}
 
 static void reload(struct serving *s)
 {
     struct serve_config *next = calloc(1, sizeof(*next));
     const char *fixed = NULL;
+    struct vial_error err;
 
-    if (next == NULL || s->old_count == sizeof(s->old) / sizeof(s->old[0]) ||
-        serve_config_read(next, s->config_path, s->flags, s->flags_count) != 0) {
+    if (next == NULL || serve_config_read(next, s->config_path, s->flags, s->flags_count) != 0) {
         log_say(LOG_ERROR, "the configuration was not read anew; all stays as it was", NULL);
         free(next);
         return;
     }
-    server_reload(s->server, &next->options, &fixed);
-    s->old[s->old_count++] = s->config;
+    if (server_reload(s->server, &next->options, &fixed, &err) < 0) {
+        log_say(LOG_ERROR, "the configuration was not read anew; all stays as it was", "error",
+            err.text, NULL);
+        serve_config_release(next);
+        free(next);
+        return;
+    }
+    keep_old(s);
     s->config = next;
     log_say(LOG_INFO, "the configuration was read anew", NULL);
     if (fixed != NULL) {
@@ -174,6 +248,10 @@ static int serve(struct serving *s)
         server_watch(s->server, s->signal_fd, &s->source) < 0) {
         return cli_fail(
             err.code == VIAL_E_INVALID ? EXIT_CONFIG : EXIT_UNAVAILABLE, "%s", err.text);
+    }
+    code = open_watchdog(s);
+    if (code != 0) {
+        return code;
     }
     log_say(LOG_INFO, "ready", "version", vial_version(), NULL);
     notify("READY=1");

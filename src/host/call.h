@@ -2,6 +2,7 @@
 #ifndef VIAL_HOST_CALL_H
 #define VIAL_HOST_CALL_H
 
+#include "base/trace.h"
 #include "host/calls.h"
 #include "host/run.h"
 
@@ -31,7 +32,8 @@ struct call {
     size_t output_bytes_max;
     char *args;
     size_t args_len;
-    char *reason; /* of a refusal */
+    char *reason;                  /* of a refusal */
+    char traceparent[TRACE_BYTES]; /* or "" */
 };
 
 /* An error as the guest gets it. */

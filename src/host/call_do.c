@@ -57,13 +57,16 @@ static void call_outside(struct call *call)
     struct vial_error err = {.code = 0};
     struct tool_failure failure;
     struct buf answer;
+    const char *trace = call->traceparent[0] != '\0' ? call->traceparent : NULL;
     int r;
 
     tool_failure_init(&failure);
     buf_init(&answer, call->output_bytes_max);
     if (t->url != NULL) {
-        struct tool_http http = {
-            .url = t->url, .headers = t->headers, .header_count = t->headers_count};
+        struct tool_http http = {.url = t->url,
+            .headers = t->headers,
+            .header_count = t->headers_count,
+            .traceparent = trace};
 
         r = tool_http_call(&http, call->args, call->args_len, call->deadline_us,
             call->output_bytes_max, &call->cancelled, &answer, &failure, &err);
@@ -72,7 +75,8 @@ static void call_outside(struct call *call)
             .command_count = t->command_count,
             .env = t->command_env,
             .env_count = t->command_env_count,
-            .cwd = t->command_cwd};
+            .cwd = t->command_cwd,
+            .traceparent = trace};
 
         r = tool_exec_call(&exec, call->args, call->args_len, call->deadline_us,
             call->output_bytes_max, &call->cancelled, &answer, &failure, &err);

@@ -515,6 +515,9 @@ static struct call *new_call(
     call->engine = run->engine;
     call->run = run;
     call->run_id = run->id;
+    if (run->request.traceparent != NULL && trace_is_valid(run->request.traceparent)) {
+        memcpy(call->traceparent, run->request.traceparent, TRACE_BYTES);
+    }
     call->tools = tool_set_ref(run->calls.tools);
     call->tool = &call->tools->tools[head->tool];
     call->cell_id = head->id;

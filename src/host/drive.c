@@ -248,8 +248,16 @@ static enum heard heard_call(enum calls_taken taken)
     return taken == CALLS_TAKEN ? HEARD_MORE : taken == CALLS_FLOOD ? HEARD_CALLS : HEARD_NONSENSE;
 }
 
-static enum heard heard_artifact(enum artifacts_taken taken)
+/* Those that have become whole by this frame are told of. */
+static enum heard take_artifacts(
+    const struct vial_run *run, struct vial_result *result, const struct frame *f)
 {
+    unsigned i = result->artifacts.count;
+    enum artifacts_taken taken = result_artifacts_take(&result->artifacts, f->payload, f->len);
+
+    for (; run->request.on_artifact != NULL && i < result->artifacts.count; i++) {
+        run->request.on_artifact(result, i, run->request.user);
+    }
     return taken == ARTIFACTS_TAKEN   ? HEARD_MORE
            : taken == ARTIFACTS_NOMEM ? HEARD_NOMEM
                                       : HEARD_NONSENSE;
@@ -326,7 +334,7 @@ static enum heard listen_once(struct vial_run *run, struct vial_result *result)
         } else if (r == 1 && f.type == FRAME_FILE) {
             heard = heard_of(files_take(result, &run->request, f.payload, f.len));
         } else if (r == 1 && f.type == FRAME_ARTIFACT) {
-            heard = heard_artifact(result_artifacts_take(&result->artifacts, f.payload, f.len));
+            heard = take_artifacts(run, result, &f);
         } else if (r == 1 && f.type == FRAME_DENIED) {
             heard =
                 permit_take_denial(run, result, f.payload, f.len) < 0 ? HEARD_NONSENSE : HEARD_MORE;

@@ -23,6 +23,7 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/sigpipe.h"
+#include "base/trace.h"
 #include "jail/fork.h"
 
 enum {
@@ -115,7 +116,8 @@ static int is_of_program(int sys)
 static int spawn(const struct tool_exec *tool, const int fds[3], pid_t *ret)
 {
     const char *argv[TOOL_EXEC_WORDS_MAX + 1];
-    const char *envp[TOOL_EXEC_WORDS_MAX + 3];
+    const char *envp[TOOL_EXEC_WORDS_MAX + 4];
+    char trace[sizeof("TRACEPARENT=") + TRACE_BYTES];
     char path[PATH_MAX];
     int cwd_fd = -1;
     size_t n = tool->env_count;
@@ -136,6 +138,10 @@ static int spawn(const struct tool_exec *tool, const int fds[3], pid_t *ret)
     }
     if (!has_variable(tool, "LANG")) {
         envp[n++] = "LANG=" TOOL_EXEC_LANG;
+    }
+    if (tool->traceparent != NULL && !has_variable(tool, "TRACEPARENT")) {
+        (void)snprintf(trace, sizeof(trace), "TRACEPARENT=%s", tool->traceparent);
+        envp[n++] = trace;
     }
     envp[n] = NULL;
     if (tool->cwd != NULL) {

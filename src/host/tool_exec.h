@@ -30,7 +30,8 @@ struct tool_exec {
      */
     const char *const *env;
     size_t env_count;
-    const char *cwd; /* an absolute path; NULL: where the host is */
+    const char *cwd;         /* an absolute path; NULL: where the host is */
+    const char *traceparent; /* TRACEPARENT, when it is not NULL and not in env; a valid one */
 };
 
 /* Is this a tool that can be called? The program and the directory must be there now. */

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/sigpipe.h"
+#include "base/trace.h"
 #include "base/utf8.h"
 #include "host/libcurl.h"
 
@@ -304,6 +305,7 @@ static int list_add(const struct libcurl *lib, struct curl_slist **list, const c
 /* The headers as libcurl wants them; NULL when there is no memory. */
 static struct curl_slist *list_new(const struct libcurl *lib, const struct tool_http *tool)
 {
+    char trace[sizeof("traceparent: ") + TRACE_BYTES];
     struct curl_slist *list = NULL;
     size_t i;
     int r;
@@ -314,6 +316,10 @@ static struct curl_slist *list_new(const struct libcurl *lib, const struct tool_
     }
     if (r == 0 && !tool_has_header(tool, "Accept")) {
         r = list_add(lib, &list, "Accept: application/json");
+    }
+    if (r == 0 && tool->traceparent != NULL && !tool_has_header(tool, "traceparent")) {
+        (void)snprintf(trace, sizeof(trace), "traceparent: %s", tool->traceparent);
+        r = list_add(lib, &list, trace);
     }
     for (i = 0; i < tool->header_count && r == 0; i++) {
         r = list_add(lib, &list, tool->headers[i]);

@@ -27,6 +27,7 @@ struct tool_http {
     const char *url;
     const char *const *headers; /* header_count of "Name: value" */
     size_t header_count;
+    const char *traceparent; /* sent when it is not NULL and no header says it; a valid one */
 };
 
 /* Is this a tool that can be called? VIAL_E_INVALID says what is wrong, without the values of

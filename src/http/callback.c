@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/trace.h"
 #include "host/libcurl.h"
 #include "http/jobs.h"
 #include "http/log.h"
@@ -43,7 +44,7 @@ struct parcel {
     char *url, *secret, *body;
     size_t body_len;
     char id[ID_BYTES_MAX + 1];
-    char traceparent[TRACEPARENT_BYTES];
+    char traceparent[TRACE_BYTES];
     int may_be_private;
     int is_refused; /* it leads to an address that it must not reach */
 };

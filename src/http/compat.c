@@ -4,6 +4,7 @@
  * NAME--impl is where the implementation runs: its prefix is that code, and its network reaches the
  * backends only. How programs are run is in compat_run.c. */
 #include "http/compat.h"
+#include "http/change.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -375,13 +376,14 @@ void compat_create(struct exchange *x)
     uint32_t given;
     int r;
 
-    if (compat_body(x, "CompatEnvironment", &t) < 0) {
+    if (change_may_begin(x) < 0 || compat_body(x, "CompatEnvironment", &t) < 0) {
         return;
     }
     given = tree_member(&t, 0, "environmentName");
     if (compat_name(x, t.values[given].text, t.values[given].len, name) == 0) {
         r = create(x, &t, name, &err);
         if (r == VIAL_OK) {
+            change_was_made(x, "environment.create", name, "JSCodeSandbox");
             answer_empty(x, 201);
             answer_header(x, "Location", "/api/environments/%s", name);
         } else if (err.sys == EEXIST) {
@@ -401,7 +403,7 @@ void compat_delete(struct exchange *x)
     struct vial_error err;
     int r;
 
-    if (compat_name(x, x->params[0], strlen(x->params[0]), name) < 0) {
+    if (compat_name(x, x->params[0], strlen(x->params[0]), name) < 0 || change_may_begin(x) < 0) {
         return;
     }
     (void)snprintf(inside, sizeof(inside), "%s" COMPAT_INSIDE, name);
@@ -414,5 +416,6 @@ void compat_delete(struct exchange *x)
     }
     drop(x, name);
     drop(x, inside);
+    change_was_made(x, "environment.delete", name, "JSCodeSandbox");
     answer_empty(x, 204);
 }

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "host/catalog.h"
+#include "http/change.h"
 #include "http/environments.h"
 #include "http/envs.h"
 #include "http/handlers.h"
@@ -42,17 +43,6 @@ static int take_ref(struct exchange *x, char name[DOCUMENT_NAME_BYTES_MAX + 1], 
         return -1;
     }
     return 0;
-}
-
-static void record(struct exchange *x, const char *what, const char *environment)
-{
-    struct audit_record r = {.kind = AUDIT_CHANGE,
-        .what = what,
-        .environment = environment,
-        .key = x->caller.id[0] != '\0' ? x->caller.id : NULL,
-        .status = "ok"};
-
-    (void)!server_record(x->server, &r, NULL);
 }
 
 static void put_version(struct json_writer *w, const struct store_version *v)
@@ -126,7 +116,7 @@ static void put(struct exchange *x, const char *name, unsigned status, const cha
     char ref[96];
     int r;
 
-    if (check_document(x, name) < 0) {
+    if (check_document(x, name) < 0 || change_may_begin(x) < 0) {
         return;
     }
     buf_init(&report, DOCUMENT_REPORT_BYTES_MAX);
@@ -142,7 +132,7 @@ static void put(struct exchange *x, const char *name, unsigned status, const cha
         return;
     }
     (void)snprintf(ref, sizeof(ref), "%s@%u", made.name, made.version);
-    record(x, what, ref);
+    change_was_made(x, what, ref, NULL);
     buf_init(&out, LIST_BYTES_MAX);
     {
         struct json_writer w;
@@ -298,7 +288,7 @@ void environments_delete(struct exchange *x)
     uint32_t version = 0;
     int r;
 
-    if (take_ref(x, name, &version) < 0) {
+    if (take_ref(x, name, &version) < 0 || change_may_begin(x) < 0) {
         return;
     }
     envs_drop(x->server, name, version);
@@ -310,7 +300,7 @@ void environments_delete(struct exchange *x)
         fail(x, &err);
         return;
     }
-    record(x, "environment.delete", x->params[0]);
+    change_was_made(x, "environment.delete", x->params[0], NULL);
     answer_empty(x, 204);
 }
 

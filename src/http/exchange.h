@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/trace.h"
 #include "http/libmicrohttpd.h"
 #include "http/loop.h"
 #include "policy/quota.h"
@@ -25,7 +26,6 @@ enum {
     EXCHANGE_PARAMS_MAX = 3,   /* of a path: /v1/runs/{id}/artifacts/{n}/{m} */
     ANSWER_HEADERS_MAX = 8,    /* beside those that every answer has */
     ANSWER_HEADER_BYTES = 640, /* the policy of the page */
-    TRACEPARENT_BYTES = 56,    /* version 00 of the W3C's has 55 */
     CALLER_ID_BYTES = 40,
 };
 
@@ -81,8 +81,8 @@ struct exchange {
     void (*on_gone)(struct exchange *x);
     void *user; /* for on_gone */
     uint64_t begun_us;
-    char type_text[160];                 /* room for a type of the answer */
-    char traceparent[TRACEPARENT_BYTES]; /* "" unless it was given and is well formed */
+    char type_text[160];           /* room for a type of the answer */
+    char traceparent[TRACE_BYTES]; /* "" unless it was given and is well formed */
 };
 
 /* The value of a header or of the query; NULL when it is not there. */
@@ -94,8 +94,9 @@ const char *exchange_query(const struct exchange *x, const char *name);
 void exchange_wait(struct exchange *x);
 void exchange_wake(struct exchange *x);
 
-/* Has fn fill in the answer in a thread beside the loop, because it may block. */
-void exchange_aside(struct exchange *x, void (*fn)(struct exchange *x));
+/* Has fn fill in the answer in a thread beside the loop, because it may block. 0, or -1 with an
+ * answer when there is too much to do there: then fn is not called. */
+int exchange_aside(struct exchange *x, void (*fn)(struct exchange *x));
 
 /* The whole body is JSON of ours; takes what is in *out. */
 void answer_json(struct exchange *x, unsigned status, struct buf *out);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "http/change.h"
 #include "http/handlers.h"
 #include "http/problem.h"
 #include "http/run.h"
@@ -19,17 +20,6 @@ static void fail(struct exchange *x, const struct vial_error *err)
     } else {
         answer_error(x, err);
     }
-}
-
-static void record(struct exchange *x, const char *what, const char *id)
-{
-    struct audit_record r = {.kind = AUDIT_CHANGE,
-        .what = what,
-        .detail = id,
-        .key = x->caller.id[0] != '\0' ? x->caller.id : NULL,
-        .status = "ok"};
-
-    (void)!server_record(x->server, &r, NULL);
 }
 
 static void put_time(struct json_writer *w, const char *key, uint64_t us)
@@ -141,8 +131,12 @@ void keys_create(struct exchange *x)
     struct key_info info;
     struct vial_error err;
     struct tree t;
-    int r = tree_read(&t, x->body.data, x->body.len, &err);
+    int r;
 
+    if (change_may_begin(x) < 0) {
+        return;
+    }
+    r = tree_read(&t, x->body.data, x->body.len, &err);
     if (r == VIAL_OK) {
         r = read_options(&t, &o, name, sizeof(name), &err);
         tree_release(&t);
@@ -152,7 +146,7 @@ void keys_create(struct exchange *x)
         fail(x, &err);
         return;
     }
-    record(x, "key.create", info.id);
+    change_was_made(x, "key.create", NULL, info.id);
     answer_key(x, 201, &info, token);
     answer_header(x, "Location", "/v1/keys/%s", info.id);
     explicit_bzero(token, sizeof(token));
@@ -212,6 +206,6 @@ void keys_delete(struct exchange *x)
         fail(x, &err);
         return;
     }
-    record(x, "key.revoke", info.id);
+    change_was_made(x, "key.revoke", NULL, info.id);
     answer_key(x, 200, &info, NULL);
 }

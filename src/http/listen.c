@@ -2,6 +2,7 @@
 #include "http/listen.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -21,10 +22,11 @@
 
 enum { BACKLOG = 1024, HOST_BYTES_MAX = 256 };
 
+/* Every daemon is run after each step of the loop, whichever had something. */
 static void on_ready(struct loop_source *source, uint32_t events)
 {
+    (void)source;
     (void)events;
-    ((struct listener *)source)->is_ready = 1;
 }
 
 /* A path that a dead server left behind is taken over; one that somebody listens at is not. */
@@ -155,44 +157,210 @@ static size_t leave_escaped(void *user, struct MHD_Connection *connection, char 
     return strlen(text);
 }
 
-static int start(struct listener *l, const struct listen_handlers *h, struct vial_error *err)
+/* A daemon for the listener with this certificate, or NULL. fd is the socket as it gets it: when it
+ * cannot be started it has closed it; otherwise it is closed by whoever stops it. -1: none, to see
+ * whether the certificate is good. */
+static struct MHD_Daemon *start_daemon(
+    struct listener *l, int fd, const struct listen_handlers *h, char *certificate, char *key)
 {
     const struct http_options *o = l->server->options;
     unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_TURBO;
-    struct MHD_OptionItem tls[] = {{MHD_OPTION_HTTPS_MEM_CERT, 0, l->server->tls_certificate},
-        {MHD_OPTION_HTTPS_MEM_KEY, 0, l->server->tls_key},
+    int is_tls = certificate != NULL && !l->is_unix;
+    struct MHD_OptionItem more[] = {{MHD_OPTION_HTTPS_MEM_CERT, 0, certificate},
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, key},
         {MHD_OPTION_HTTPS_PRIORITIES, 0,
             (void *)(uintptr_t) "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
-        {MHD_OPTION_END, 0, NULL}};
-    struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
-    int is_tls = l->server->tls_certificate != NULL && !l->is_unix;
-    const union MHD_DaemonInfo *info;
+        {fd >= 0 ? MHD_OPTION_LISTEN_SOCKET : MHD_OPTION_END, fd, NULL}, {MHD_OPTION_END, 0, NULL}};
 
-    l->daemon = mhd->start_daemon(is_tls ? flags | MHD_USE_TLS : flags, 0, NULL, NULL, h->request,
-        l, MHD_OPTION_EXTERNAL_LOGGER, say, NULL, MHD_OPTION_LISTEN_SOCKET, l->fd,
-        MHD_OPTION_NOTIFY_COMPLETED, h->completed, l, MHD_OPTION_NOTIFY_CONNECTION, h->connection,
-        l, MHD_OPTION_URI_LOG_CALLBACK, h->uri, l, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped,
-        NULL, MHD_OPTION_CONNECTION_LIMIT, (unsigned)o->connections_max,
+    flags |= is_tls ? MHD_USE_TLS : 0;
+    return mhd->start_daemon(fd < 0 ? flags | MHD_USE_NO_LISTEN_SOCKET : flags, 0, NULL, NULL,
+        h->request, l, MHD_OPTION_EXTERNAL_LOGGER, say, NULL, MHD_OPTION_NOTIFY_COMPLETED,
+        h->completed, l, MHD_OPTION_NOTIFY_CONNECTION, h->connection, l,
+        MHD_OPTION_URI_LOG_CALLBACK, h->uri, l, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)o->connections_max,
         MHD_OPTION_PER_IP_CONNECTION_LIMIT,
         l->is_unix ? 0U : (unsigned)o->connections_per_address_max, MHD_OPTION_CONNECTION_TIMEOUT,
         (unsigned)o->idle_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)o->header_bytes_max,
         MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_ARRAY,
-        is_tls ? tls : none, MHD_OPTION_END);
-    if (l->daemon == NULL) {
-        return vial__fail(err, VIAL_E_SYS, "libmicrohttpd cannot serve at %s%s", l->address,
-            is_tls ? "; are the certificate and its key good PEM files?" : "");
-    }
-    info = mhd->get_daemon_info(l->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+        is_tls ? more : more + 3, MHD_OPTION_END);
+}
+
+/* Watches what the daemon waits for. */
+static int watch(struct server *server, struct MHD_Daemon *daemon, struct loop_source *source,
+    struct vial_error *err)
+{
+    const union MHD_DaemonInfo *info = mhd->get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
+
     if (info == NULL || info->epoll_fd < 0) {
         return vial__fail(err, VIAL_E_SYS, "libmicrohttpd has no epoll here");
     }
-    l->epoll_fd = info->epoll_fd;
-    l->source.ready = on_ready;
-    if (loop_watch(&l->server->loop, l->epoll_fd, EPOLLIN, &l->source) < 0) {
-        return vial__fail_sys(err, errno, "watching %s", l->address);
+    source->ready = on_ready;
+    if (loop_watch(&server->loop, info->epoll_fd, EPOLLIN, source) < 0) {
+        return vial__fail_sys(err, errno, "watching for connections");
     }
     return VIAL_OK;
 }
+
+static int start(struct listener *l, const struct listen_handlers *h, struct vial_error *err)
+{
+    int is_tls = l->server->tls_certificate != NULL && !l->is_unix;
+
+    l->daemon_fd = fcntl(l->fd, F_DUPFD_CLOEXEC, 0);
+    if (l->daemon_fd < 0) {
+        return vial__fail_sys(err, errno, "one more descriptor for %s", l->address);
+    }
+    l->daemon = start_daemon(l, l->daemon_fd, h, l->server->tls_certificate, l->server->tls_key);
+    if (l->daemon == NULL) {
+        l->daemon_fd = -1;
+        return vial__fail(err, VIAL_E_SYS, "libmicrohttpd cannot serve at %s%s", l->address,
+            is_tls ? "; are the certificate and its key good PEM files?" : "");
+    }
+    return watch(l->server, l->daemon, &l->source, err);
+}
+
+/* ---- other certificates ---- */
+
+static struct retired *free_place(struct server *server)
+{
+    size_t i;
+
+    for (i = 0; i < RETIRED_MAX; i++) {
+        if (server->retired[i].daemon == NULL) {
+            return &server->retired[i];
+        }
+    }
+    return NULL;
+}
+
+/* The daemon of the listener takes no more; what it has goes on beside the new one. */
+static void retire(struct server *server, struct listener *l, struct MHD_Daemon *next, int fd)
+{
+    struct retired *r = free_place(server);
+    const union MHD_DaemonInfo *info = mhd->get_daemon_info(l->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    struct vial_error ignored;
+
+    (void)mhd->quiesce_daemon(l->daemon);
+    fd_closep(&l->daemon_fd);
+    if (info != NULL) {
+        loop_forget(&server->loop, info->epoll_fd);
+    }
+    r->daemon = l->daemon;
+    (void)!watch(server, r->daemon, &r->source, &ignored); /* else it is looked at twice a second */
+    l->daemon = next;
+    l->daemon_fd = fd;
+    (void)!watch(server, l->daemon, &l->source, &ignored);
+}
+
+/* Is there room for the daemons that would be replaced? */
+static int check_places(const struct server *server, struct vial_error *err)
+{
+    size_t i, places = 0, wanted = 0;
+
+    for (i = 0; i < RETIRED_MAX; i++) {
+        places += server->retired[i].daemon == NULL;
+    }
+    for (i = 0; i < server->listeners_count; i++) {
+        wanted += !server->listeners[i].is_unix;
+    }
+    return wanted <= places ? VIAL_OK
+                            : vial__fail(err, VIAL_E_BUSY,
+                                  "connections with earlier certificates are still open; try again "
+                                  "in a minute");
+}
+
+/* Is the certificate one that can be served with? */
+static int check_certificate(struct listener *l, char *certificate, char *key,
+    const struct listen_handlers *handlers, struct vial_error *err)
+{
+    struct MHD_Daemon *probe = start_daemon(l, -1, handlers, certificate, key);
+
+    if (probe == NULL) {
+        return vial__fail(
+            err, VIAL_E_INVALID, "the certificate and its key are no PEM files that fit");
+    }
+    mhd->stop_daemon(probe);
+    return VIAL_OK;
+}
+
+int listen_renew(struct server *server, char *certificate, char *key,
+    const struct listen_handlers *handlers, struct vial_error *err)
+{
+    struct MHD_Daemon *next[LISTEN_MAX] = {NULL};
+    int fds[LISTEN_MAX];
+    int r = check_places(server, err);
+    size_t i;
+
+    for (i = 0; i < server->listeners_count && r == VIAL_OK; i++) {
+        struct listener *l = &server->listeners[i];
+
+        if (l->is_unix) {
+            continue;
+        }
+        r = check_certificate(l, certificate, key, handlers, err);
+        fds[i] = r == VIAL_OK ? fcntl(l->fd, F_DUPFD_CLOEXEC, 0) : -1;
+        next[i] = fds[i] >= 0 ? start_daemon(l, fds[i], handlers, certificate, key) : NULL;
+        if (r == VIAL_OK && next[i] == NULL) {
+            r = vial__fail(err, VIAL_E_SYS, "libmicrohttpd cannot serve at %s anew", l->address);
+        }
+    }
+    for (i = 0; i < server->listeners_count; i++) {
+        if (next[i] != NULL && r == VIAL_OK) {
+            retire(server, &server->listeners[i], next[i], fds[i]);
+        } else if (next[i] != NULL) {
+            (void)mhd->quiesce_daemon(next[i]);
+            mhd->stop_daemon(next[i]);
+            fd_closep(&fds[i]);
+        }
+    }
+    return r;
+}
+
+void listen_run(struct server *server)
+{
+    size_t i;
+
+    for (i = 0; i < server->listeners_count; i++) {
+        if (server->listeners[i].daemon != NULL) {
+            (void)mhd->run(server->listeners[i].daemon);
+        }
+    }
+    for (i = 0; i < RETIRED_MAX; i++) {
+        struct retired *r = &server->retired[i];
+        const union MHD_DaemonInfo *info;
+
+        if (r->daemon == NULL) {
+            continue;
+        }
+        (void)mhd->run(r->daemon);
+        info = mhd->get_daemon_info(r->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+        if (info != NULL && info->num_connections == 0) {
+            mhd->stop_daemon(r->daemon);
+            r->daemon = NULL;
+        }
+    }
+}
+
+uint64_t listen_wait_ms(struct server *server, uint64_t ms)
+{
+    MHD_UNSIGNED_LONG_LONG own = 0;
+    size_t i;
+
+    for (i = 0; i < server->listeners_count; i++) {
+        if (server->listeners[i].daemon != NULL &&
+            mhd->get_timeout(server->listeners[i].daemon, &own) == MHD_YES) {
+            ms = own < ms ? own : ms;
+        }
+    }
+    for (i = 0; i < RETIRED_MAX; i++) {
+        if (server->retired[i].daemon != NULL &&
+            mhd->get_timeout(server->retired[i].daemon, &own) == MHD_YES) {
+            ms = own < ms ? own : ms;
+        }
+    }
+    return ms;
+}
+
+/* ---- opening and closing ---- */
 
 static int add(
     struct server *server, int fd, const struct listen_handlers *handlers, struct vial_error *err)
@@ -200,7 +368,7 @@ static int add(
     struct listener *l = &server->listeners[server->listeners_count];
     int r;
 
-    *l = (struct listener){.server = server, .fd = fd, .epoll_fd = -1};
+    *l = (struct listener){.server = server, .fd = fd, .daemon_fd = -1};
     server->listeners_count++;
     r = describe(l, err);
     r = r < 0 ? r : start(l, handlers, err);
@@ -254,6 +422,7 @@ void listen_quiesce(struct server *server)
 
         if (l->daemon != NULL && l->fd >= 0) {
             (void)mhd->quiesce_daemon(l->daemon);
+            fd_closep(&l->daemon_fd);
             if (l->is_unix && strncmp(l->address, "unix:/", 6) == 0) {
                 (void)unlink(l->address + 5);
             }
@@ -275,4 +444,10 @@ void listen_close(struct server *server)
         free(server->listeners[i].address);
     }
     server->listeners_count = 0;
+    for (i = 0; i < RETIRED_MAX; i++) {
+        if (server->retired[i].daemon != NULL) {
+            mhd->stop_daemon(server->retired[i].daemon);
+            server->retired[i].daemon = NULL;
+        }
+    }
 }

@@ -16,6 +16,15 @@ struct listen_handlers {
 VIAL_NODISCARD int listen_open(struct server *server, const int *fds, size_t count,
     const struct listen_handlers *handlers, struct vial_error *err);
 
+/* Serves new connections with this certificate and its key, which are PEM and the server's from
+ * then on; those that are open keep theirs. On failure nothing has changed. */
+VIAL_NODISCARD int listen_renew(struct server *server, char *certificate, char *key,
+    const struct listen_handlers *handlers, struct vial_error *err);
+
+/* Has all daemons do what they have to do, and how long they have nothing to do: at most ms. */
+void listen_run(struct server *server);
+uint64_t listen_wait_ms(struct server *server, uint64_t ms);
+
 /* No new connections. */
 void listen_quiesce(struct server *server);
 void listen_close(struct server *server);

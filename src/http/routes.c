@@ -20,7 +20,7 @@ const struct route ROUTES[] = {
     {"GET", "/v1/runtimes", ANY, 0, NULL, info_runtimes},
 
     {"POST", "/v1/runs", RUN, ROUTE_ANY_BODY, "RunRequest", runs_create},
-    {"GET", "/v1/runs", RUN | ADMIN, ROUTE_WORKS, NULL, runs_list},
+    {"GET", "/v1/runs", RUN | ADMIN, 0, NULL, runs_list},
     {"GET", "/v1/runs/{id}", RUN | SESSION | ADMIN, 0, NULL, runs_get},
     {"POST", "/v1/runs/{id}/cancel", RUN | SESSION | ADMIN, 0, NULL, runs_cancel},
     {"GET", "/v1/runs/{id}/events", RUN | SESSION | ADMIN, 0, NULL, runs_events},

@@ -54,6 +54,8 @@ static void leave_table(struct runs *runs, struct run *run)
     *(run->older != NULL ? &run->older->newer : &runs->oldest) = run->newer;
     *(run->newer != NULL ? &run->newer->older : &runs->newest) = run->older;
     runs->count--;
+    run->is_in_table = 0;
+    runs->unstored_count -= !run->is_stored;
     runs->kept_bytes -= run->kept_bytes;
     run_unref(run);
 }
@@ -80,6 +82,8 @@ static void enter_table(struct runs *runs, struct run *run)
     *(runs->newest != NULL ? &runs->newest->newer : &runs->oldest) = run;
     runs->newest = run;
     runs->count++;
+    run->is_in_table = 1;
+    runs->unstored_count++;
     (void)run_ref(run);
 }
 
@@ -131,6 +135,7 @@ void runs_tick(struct server *server, uint64_t now_us)
     for (run = server->runs->live; run != NULL; run = run->live_next) {
         streams_beat(run, now_us, every);
     }
+    runs_save_again(server, now_us);
 }
 
 /* ---- one run ---- */
@@ -176,6 +181,7 @@ void run_unref(struct run *run)
         free(run->calls);
         run->calls = next;
     }
+    run_shown_release(run);
     session_unref(run->session);
     vial_result_free(run->result);
     events_release(&run->events);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/id.h"
+#include "base/trace.h"
 #include "http/events.h"
 #include "http/exchange.h"
 #include "http/jobs.h"
@@ -55,9 +56,11 @@ struct run {
     struct events events;
     struct run_call *calls;
     size_t calls_count;
-    char *idempotency;    /* what the client called the request, or NULL */
-    char *whole_request;  /* then: its method, path and body */
-    char *stored_request; /* what the store keeps of the request, or NULL */
+    struct run_shown *shown; /* what it has shown so far, the last first; none when it has ended */
+    size_t shown_count;      /* artifacts that have an event */
+    char *idempotency;       /* what the client called the request, or NULL */
+    char *whole_request;     /* then: its method, path and body */
+    char *stored_request;    /* what the store keeps of the request, or NULL */
     size_t whole_request_len, stored_request_len;
     struct session *session; /* what it is an evaluation in; a reference */
     /* For who made the run; may be NULL. Called in the loop when it has ended. */
@@ -102,10 +105,12 @@ struct run {
     int is_prepared;   /* run_prepare went well */
     int is_unrecorded; /* records and events of its end are made when the answer is on its way */
     int is_to_save;    /* waits to be stored */
+    int is_stored;     /* as it ended */
+    int is_in_table;
     char tails[2][RUN_TAIL_BYTES];
     char id[ID_BYTES_MAX + 1];
     char key[CALLER_ID_BYTES];
-    char traceparent[TRACEPARENT_BYTES];
+    char traceparent[TRACE_BYTES];
     char agent[SPEC_AGENT_BYTES_MAX + 1];
     char from[64];        /* where the client is */
     char environment[80]; /* name@version, or "" */

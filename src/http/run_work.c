@@ -397,8 +397,10 @@ int run_prepare(struct run *run, struct vial_error *err)
 
     request->limits = &run->spec.limits;
     request->on_output = run->wants_events ? on_output : NULL;
+    request->on_artifact = run->wants_events ? run_on_artifact : NULL;
     request->on_approve = run_approve;
     request->user = run;
+    request->traceparent = run->traceparent;
     if (run->session != NULL) {
         return VIAL_OK;
     }

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/json.h"
+#include "base/name.h"
 #include "http/auth.h"
 #include "http/callback.h"
 #include "http/handlers.h"
@@ -308,35 +309,6 @@ static int load(struct exchange *x, struct stored_run *run)
     return 0;
 }
 
-static void put_row(struct json_writer *w, const struct stored_run *run)
-{
-    const struct {
-        const char *key;
-        uint64_t us;
-    } times[] = {{"created_at", run->created_us}, {"started_at", run->started_us},
-        {"ended_at", run->ended_us}};
-    const struct {
-        const char *key, *text;
-    } texts[] = {{"id", run->id}, {"status", run->status}, {"environment", run->environment},
-        {"session", run->session}, {"key", run->key}, {"agent", run->agent}};
-    char at[RUN_TIME_BYTES];
-    size_t i;
-
-    json_begin_object(w);
-    for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        json_key(w, texts[i].key);
-        json_text(w, texts[i].text[0] != '\0' ? texts[i].text : NULL);
-    }
-    for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
-        run_time_text(times[i].us, at);
-        json_key(w, times[i].key);
-        json_text(w, times[i].us != 0 ? at : NULL);
-    }
-    json_key(w, "cpu_us");
-    json_u64(w, run->cpu_us);
-    json_end_object(w);
-}
-
 static void get_stored(struct exchange *x)
 {
     struct stored_run run = {.created_us = 0};
@@ -352,7 +324,7 @@ static void get_stored(struct exchange *x)
     } else {
         buf_init(&out, LIST_BYTES_MAX);
         json_init(&w, &out, NULL);
-        put_row(&w, &run);
+        runs_put_row(&w, &run);
         (void)!json_finish(&w);
         answer_json(x, 200, &out);
     }
@@ -365,7 +337,7 @@ void runs_get(struct exchange *x)
     struct buf out;
 
     if (run == NULL) {
-        exchange_aside(x, get_stored);
+        (void)exchange_aside(x, get_stored);
         return;
     }
     buf_init(&out, run->json_len + LIST_BYTES_MAX);
@@ -398,51 +370,6 @@ int runs_page_limit(struct exchange *x, uint32_t max, uint32_t *ret)
     return 0;
 }
 
-void runs_list(struct exchange *x)
-{
-    int sees_all = (x->caller.scopes & KEY_SCOPE_ADMIN) != 0;
-    struct run_filter filter = {.key = sees_all ? exchange_query(x, "key") : x->caller.id,
-        .environment = exchange_query(x, "environment"),
-        .session = exchange_query(x, "session"),
-        .status = exchange_query(x, "status")};
-    char cursor[ID_BYTES_MAX + 1] = "";
-    struct stored_run *list = NULL;
-    size_t count = 0, i;
-    struct vial_error err;
-    struct json_writer w;
-    struct buf out;
-    uint32_t limit;
-
-    if (runs_page_limit(x, RUN_PAGE_MAX, &limit) < 0) {
-        return;
-    }
-    if (run_store_list(x->server->run_store, &filter, exchange_query(x, "cursor"), limit, &list,
-            &count, cursor, &err) < 0) {
-        answer_problem(
-            x, err.code == VIAL_E_INVALID ? PROBLEM_INVALID : PROBLEM_STORE, "%s", err.text);
-        return;
-    }
-    buf_init(&out, LIST_BYTES_MAX);
-    json_init(&w, &out, NULL);
-    json_begin_object(&w);
-    json_key(&w, "items");
-    json_begin_array(&w);
-    for (i = 0; i < count; i++) {
-        put_row(&w, &list[i]);
-    }
-    json_end_array(&w);
-    json_key(&w, "next_cursor");
-    json_text(&w, cursor[0] != '\0' ? cursor : NULL);
-    json_end_object(&w);
-    if (json_finish(&w) < 0) {
-        answer_problem(x, PROBLEM_INTERNAL, "out of memory");
-    } else {
-        answer_json(x, 200, &out);
-    }
-    buf_release(&out);
-    free(list);
-}
-
 /* ---- ending ---- */
 
 static void cancel_stored(struct exchange *x)
@@ -461,7 +388,7 @@ void runs_cancel(struct exchange *x)
     struct buf out;
 
     if (run == NULL) {
-        exchange_aside(x, cancel_stored);
+        (void)exchange_aside(x, cancel_stored);
         return;
     }
     if (run->state == RUN_STATE_ENDED) {
@@ -520,7 +447,7 @@ void runs_events(struct exchange *x)
         }
     }
     if (run == NULL) {
-        exchange_aside(x, events_stored);
+        (void)exchange_aside(x, events_stored);
     } else if (stream_open(x, run, seq, 0) < 0) {
         answer_problem(x, PROBLEM_INTERNAL, "out of memory");
     }
@@ -554,22 +481,18 @@ void runs_call(struct exchange *x)
 
 /* ---- files and artifacts ---- */
 
-/* The run of the path with its result, or NULL with an answer. */
-static struct run *find_result(struct exchange *x)
+/* Can the result of the run be asked? 0, or -1 with an answer. */
+static int check_result(struct exchange *x, const struct run *run)
 {
-    struct run *run = find(x);
-
-    if (run == NULL) {
-        answer_problem(
-            x, PROBLEM_ENDED, "there is no such run, or its files are not kept any more");
-    } else if (run->state != RUN_STATE_ENDED) {
+    if (run->state != RUN_STATE_ENDED) {
         answer_problem(x, PROBLEM_BUSY, "the run has not ended yet");
-        run = NULL;
-    } else if (run->result == NULL) {
-        answer_problem(x, PROBLEM_NOT_FOUND, "the run left no files and showed nothing");
-        run = NULL;
+        return -1;
     }
-    return run;
+    if (run->result == NULL) {
+        answer_problem(x, PROBLEM_NOT_FOUND, "the run left no files and showed nothing");
+        return -1;
+    }
+    return 0;
 }
 
 /* What a guest made is given out so that no browser does anything with it. */
@@ -587,43 +510,116 @@ static void answer_download(struct exchange *x, const char *type, const char *by
     answer_header(x, "Content-Disposition", "attachment");
 }
 
+static void answer_artifact(struct exchange *x, const struct vial_representation *shown)
+{
+    answer_download(x, "application/octet-stream", shown->bytes, shown->len);
+    (void)snprintf(x->type_text, sizeof(x->type_text), "%s", shown->mime);
+    x->answer.type = x->type_text;
+}
+
+/* Of a run that is not in memory: what is on the disk. In a thread beside the loop. */
+static void answer_kept(struct exchange *x, const char *name)
+{
+    struct stored_run run = {.created_us = 0};
+    struct output_found found;
+    struct vial_error err;
+
+    if (load(x, &run) < 0) {
+        return;
+    }
+    stored_run_release(&run);
+    if (outputs_get(x->server->outputs, x->params[0], name, &found, &err) < 0) {
+        answer_problem(x,
+            err.sys == ENOENT    ? PROBLEM_ENDED
+            : err.sys == ENODATA ? PROBLEM_NOT_FOUND
+                                 : PROBLEM_STORE,
+            "%s", err.text);
+        return;
+    }
+    answer_download(x, "application/octet-stream", found.bytes, found.len);
+    if (found.type[0] != '\0') {
+        (void)snprintf(x->type_text, sizeof(x->type_text), "%s", found.type);
+        x->answer.type = x->type_text;
+    }
+    free(found.bytes);
+}
+
+static void file_kept(struct exchange *x)
+{
+    char name[FILE_NAME_BYTES_MAX + 16];
+
+    (void)snprintf(name, sizeof(name), "files/%s", x->params[1]);
+    answer_kept(x, name);
+}
+
 void runs_file(struct exchange *x)
 {
-    struct run *run = find_result(x);
-    size_t i, count = run != NULL ? vial_result_file_count(run->result) : 0;
+    struct run *run = find(x);
     struct vial_file file;
+    size_t i, count;
 
+    if (run == NULL) {
+        (void)exchange_aside(x, file_kept);
+        return;
+    }
+    if (check_result(x, run) < 0) {
+        return;
+    }
+    count = vial_result_file_count(run->result);
     for (i = 0; i < count; i++) {
         if (vial_result_file(run->result, i, &file) == 0 && strcmp(file.name, x->params[1]) == 0) {
             answer_download(x, "application/octet-stream", file.bytes, file.len);
             return;
         }
     }
-    if (run != NULL) {
-        answer_problem(x, PROBLEM_NOT_FOUND,
-            "the run gave back no file of this name; \"outs\" says "
-            "which it gives back");
-    }
+    answer_problem(x, PROBLEM_NOT_FOUND,
+        "the run gave back no file of this name; \"outs\" says which it gives back");
+}
+
+/* The numbers of the path: 0, or -1. */
+static int artifact_of(const struct exchange *x, size_t *artifact, size_t *index)
+{
+    char *end = NULL, *end2 = NULL;
+
+    *artifact = strtoul(x->params[1], &end, 10);
+    *index = strtoul(x->params[2], &end2, 10);
+    return *end == '\0' && *end2 == '\0' ? 0 : -1;
+}
+
+static void artifact_kept(struct exchange *x)
+{
+    size_t artifact = 0, index = 0;
+    char name[64];
+
+    (void)artifact_of(x, &artifact, &index);
+    (void)snprintf(name, sizeof(name), "artifacts/%zu/%zu", artifact, index);
+    answer_kept(x, name);
 }
 
 void runs_artifact(struct exchange *x)
 {
     struct vial_representation shown = VIAL_REPRESENTATION_INIT;
-    struct run *run = find_result(x);
-    char *end = NULL, *end2 = NULL;
-    size_t artifact, index;
+    struct run *run = find(x);
+    size_t artifact = 0, index = 0;
 
+    if (artifact_of(x, &artifact, &index) < 0) {
+        answer_problem(x, PROBLEM_NOT_FOUND, "artifacts are asked for by two numbers");
+        return;
+    }
     if (run == NULL) {
+        (void)exchange_aside(x, artifact_kept);
         return;
     }
-    artifact = strtoul(x->params[1], &end, 10);
-    index = strtoul(x->params[2], &end2, 10);
-    if (*end != '\0' || *end2 != '\0' ||
-        vial_result_representation(run->result, artifact, index, &shown) < 0) {
+    if (run->state != RUN_STATE_ENDED && run_shown_find(run, artifact, index, &shown) == 0) {
+        answer_artifact(x, &shown);
+        return;
+    }
+    if (check_result(x, run) < 0) {
+        return;
+    }
+    if (vial_result_representation(run->result, artifact, index, &shown) < 0) {
         answer_problem(x, PROBLEM_NOT_FOUND, "the run showed no such artifact");
-        return;
+    } else {
+        answer_artifact(x, &shown);
     }
-    answer_download(x, "application/octet-stream", shown.bytes, shown.len);
-    (void)snprintf(x->type_text, sizeof(x->type_text), "%s", shown.mime);
-    x->answer.type = x->type_text;
 }

@@ -22,6 +22,11 @@ void runs_go(struct exchange *x, struct run *run, int is_stream);
 /* May the caller see what belongs to this key? */
 int runs_may_see(const struct exchange *x, const char *key);
 
+/* A row of the list of runs. */
+struct json_writer;
+struct stored_run;
+void runs_put_row(struct json_writer *w, const struct stored_run *run);
+
 /* The query's "limit", up to max. 0, or -1 with an answer. */
 int runs_page_limit(struct exchange *x, uint32_t max, uint32_t *ret);
 

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/secret_name.h"
+#include "http/change.h"
 #include "http/handlers.h"
 #include "http/problem.h"
 #include "http/run.h"
@@ -21,17 +22,6 @@ static void fail(struct exchange *x, const struct vial_error *err)
     } else {
         answer_error(x, err);
     }
-}
-
-static void record(struct exchange *x, const char *what)
-{
-    struct audit_record r = {.kind = AUDIT_CHANGE,
-        .what = what,
-        .detail = x->params[0],
-        .key = x->caller.id[0] != '\0' ? x->caller.id : NULL,
-        .status = "ok"};
-
-    (void)!server_record(x->server, &r, NULL);
 }
 
 static void put_info(struct json_writer *w, const struct secret_info *info)
@@ -93,8 +83,13 @@ void secrets_put(struct exchange *x)
     struct buf out;
     struct tree t;
     uint32_t value;
-    int r = tree_read(&t, x->body.data, x->body.len, &err);
+    int r;
 
+    if (change_may_begin(x) < 0) {
+        explicit_bzero(x->body.data, x->body.len);
+        return;
+    }
+    r = tree_read(&t, x->body.data, x->body.len, &err);
     if (r == VIAL_OK) {
         value = tree_member(&t, 0, "value");
         r = secret_set(x->server->secrets, x->params[0], t.values[value].text, t.values[value].len,
@@ -109,7 +104,7 @@ void secrets_put(struct exchange *x)
         fail(x, &err);
         return;
     }
-    record(x, "secret.set");
+    change_was_made(x, "secret.set", NULL, x->params[0]);
     buf_init(&out, LIST_BYTES_MAX);
     json_init(&w, &out, NULL);
     put_info(&w, &info);
@@ -121,10 +116,13 @@ void secrets_delete(struct exchange *x)
 {
     struct vial_error err;
 
+    if (change_may_begin(x) < 0) {
+        return;
+    }
     if (secret_delete(x->server->secrets, x->params[0], &err) < 0) {
         fail(x, &err);
         return;
     }
-    record(x, "secret.delete");
+    change_was_made(x, "secret.delete", NULL, x->params[0]);
     answer_empty(x, 204);
 }

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/trace.h"
 #include "http/auth.h"
 #include "http/events.h"
 #include "http/guard.h"
@@ -237,7 +238,7 @@ static void side_work(struct job *job)
     loop_post(&s->x->server->loop, &s->post);
 }
 
-void exchange_aside(struct exchange *x, void (*fn)(struct exchange *x))
+int exchange_aside(struct exchange *x, void (*fn)(struct exchange *x))
 {
     struct side_job *s = calloc(1, sizeof(*s));
 
@@ -247,12 +248,13 @@ void exchange_aside(struct exchange *x, void (*fn)(struct exchange *x))
         s->job.work = side_work;
         exchange_wait(x);
         if (jobs_add(x->server->side, &s->job) == 0) {
-            return;
+            return 0;
         }
         free(s);
         exchange_wake(x);
     }
     answer_problem(x, PROBLEM_OVERLOADED, "too many requests wait for the disk");
+    return -1;
 }
 
 static void dispatch(struct exchange *x)
@@ -263,7 +265,7 @@ static void dispatch(struct exchange *x)
             (unsigned long long)x->server->options->body_bytes_max);
     } else if (check_body(x) == 0) {
         if ((x->route->flags & ROUTE_WORKS) != 0) {
-            exchange_aside(x, x->route->handle);
+            (void)exchange_aside(x, x->route->handle);
         } else {
             x->route->handle(x);
         }
@@ -485,32 +487,16 @@ static int wait_ms(struct server *server)
     uint64_t now = clock_now_us();
     uint64_t next =
         runs_deadline_us(server) < server->tick_us ? runs_deadline_us(server) : server->tick_us;
-    uint64_t ms = next > now ? (next - now) / 1000 + 1 : 0;
-    size_t i;
 
-    for (i = 0; i < server->listeners_count; i++) {
-        MHD_UNSIGNED_LONG_LONG own = 0;
-
-        if (server->listeners[i].daemon != NULL &&
-            mhd->get_timeout(server->listeners[i].daemon, &own) == MHD_YES) {
-            server->listeners[i].is_ready |= own == 0;
-            ms = own < ms ? own : ms;
-        }
-    }
-    return (int)ms;
+    return (int)listen_wait_ms(server, next > now ? (next - now) / 1000 + 1 : 0);
 }
 
 void server_step(struct server *server, int timeout_ms)
 {
-    size_t i;
     int ms = wait_ms(server);
 
     loop_step(&server->loop, timeout_ms >= 0 && timeout_ms < ms ? timeout_ms : ms);
-    for (i = 0; i < server->listeners_count; i++) {
-        if (server->listeners[i].daemon != NULL) {
-            (void)mhd->run(server->listeners[i].daemon);
-        }
-    }
+    listen_run(server);
     runs_relieve(server, clock_now_us());
     if (server->has_unwritten && runs_deadline_us(server) == UINT64_MAX &&
         server->loop.later == NULL) { /* nobody waits for what the loop does now */

@@ -21,6 +21,7 @@
 #include "policy/queue.h"
 #include "store/audit.h"
 #include "store/key.h"
+#include "store/outputs.h"
 #include "store/run_store.h"
 #include "store/secret.h"
 #include "store/store.h"
@@ -37,16 +38,27 @@ struct listener {
     struct loop_source source;
     struct server *server;
     struct MHD_Daemon *daemon;
-    int fd, epoll_fd;
-    int is_unix, is_loopback, is_ready;
+    int fd, daemon_fd; /* and the same socket, as the daemon has it */
+    int is_unix, is_loopback;
     char *address;
 };
+
+/* A daemon that takes no new connections any more: those that it has go on with the certificate
+ * that they began with. */
+struct retired {
+    struct loop_source source;
+    struct MHD_Daemon *daemon; /* NULL: a free place */
+};
+
+/* Certificates that are replaced faster than connections end; each has as many as there may be. */
+enum { RETIRED_MAX = 8 };
 
 struct server {
     const struct http_options *options; /* replaced as a whole when they are read anew */
     struct loop loop;
     struct listener listeners[LISTEN_MAX];
     size_t listeners_count;
+    struct retired retired[RETIRED_MAX];
     struct connection *connections;
     size_t connections_count;
     struct vial_engine *engine;
@@ -61,6 +73,7 @@ struct server {
     struct key_store *keys;
     struct audit *audit;
     struct run_store *run_store;
+    struct outputs *outputs;
     struct secret_store *secrets;
     struct runs *runs;
     struct sessions *sessions;
@@ -98,10 +111,11 @@ void server_serve(struct server *server);
 /* No new runs; those that run may go on for the grace time, and are cancelled then. In the loop. */
 void server_stop(struct server *server);
 
-/* Other settings from now on. What only a start can change keeps its value; *ret_fixed, which may
- * be NULL, names the first such setting that differs, or is NULL. */
-void server_reload(
-    struct server *server, const struct http_options *options, const char **ret_fixed);
+/* Other settings from now on, and the files of the certificate read anew. What only a start can
+ * change keeps its value; *ret_fixed, which may be NULL, names the first such setting that differs,
+ * or is NULL. On failure all stays as it was. */
+VIAL_NODISCARD int server_reload(struct server *server, const struct http_options *options,
+    const char **ret_fixed, struct vial_error *err);
 
 /* Starts what may start now. */
 void server_pump(struct server *server);

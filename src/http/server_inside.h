@@ -17,9 +17,6 @@ void server_tend(struct server *server, uint64_t now_us);
 int body_check(struct exchange *x, const char *schema, const char *json, size_t len,
     struct buf *report, struct vial_error *err);
 
-/* Is that a traceparent of the W3C's version 00? */
-int trace_is_valid(const char *text);
-
 /* For bytes that are nobody's to free. */
 void leave_alone(void *bytes);
 

@@ -55,6 +55,10 @@ static int open_stores(
 
     r = r < 0 ? r : key_store_open(o->data_dir, &server->keys, err);
     r = r < 0 ? r : run_store_open(o->data_dir, &server->run_store, err);
+    r = r < 0 ? r : outputs_open(o->data_dir, &server->outputs, err);
+    if (r == VIAL_OK) {
+        outputs_set_limits(server->outputs, o->outputs_run_bytes_max, o->outputs_bytes_max);
+    }
     r = r < 0 ? r : audit_open(&audit, &server->audit, err);
     r = r < 0 ? r
               : run_store_recover(server->run_store, "cancelled", INTERRUPTED, strlen(INTERRUPTED),
@@ -108,6 +112,14 @@ static int read_pem(const char *path, char **ret, struct vial_error *err)
     }
     *ret = text;
     return VIAL_OK;
+}
+
+static void wipe(char *text)
+{
+    if (text != NULL) {
+        explicit_bzero(text, strlen(text));
+    }
+    free(text);
 }
 
 static int build(struct server *server, const struct server_start *start, struct vial_error *err)
@@ -211,6 +223,7 @@ void server_free(struct server *server)
     if (lost > 0) {
         log_say(LOG_ERROR, "records of the audit could not be written", NULL);
     }
+    outputs_free(server->outputs);
     run_store_free(server->run_store);
     key_store_free(server->keys);
     store_free(server->store);
@@ -219,11 +232,8 @@ void server_free(struct server *server)
     clients_release(&server->clients);
     loop_release(&server->loop);
     (void)pthread_mutex_destroy(&server->store_lock);
-    free(server->tls_certificate);
-    if (server->tls_key != NULL) {
-        explicit_bzero(server->tls_key, strlen(server->tls_key));
-    }
-    free(server->tls_key);
+    wipe(server->tls_certificate);
+    wipe(server->tls_key);
     free(server);
 }
 
@@ -249,6 +259,7 @@ static void clean(struct job *job)
             break;
         }
     }
+    outputs_retain(server->outputs, c->runs_before);
     removed = 1;
     for (i = 0; i < RETAIN_ROUNDS_MAX && removed > 0 && c->audit_before > 0; i++) {
         if (audit_retain(server->audit, c->audit_before, 0, &removed, NULL) < 0) {
@@ -289,8 +300,42 @@ static int differs(const char *a, const char *b)
     return a == NULL || b == NULL ? a != b : strcmp(a, b) != 0;
 }
 
-void server_reload(
-    struct server *server, const struct http_options *options, const char **ret_fixed)
+/* The files of the certificate anew, which may have got other names; a server without TLS gets none
+ * before it is started again. */
+static int renew_certificate(
+    struct server *server, const struct http_options *options, struct vial_error *err)
+{
+    char *certificate = NULL, *key = NULL;
+    int r;
+
+    if (server->tls_certificate == NULL || options->tls_certificate == NULL ||
+        server->is_stopping) {
+        return VIAL_OK;
+    }
+    r = read_pem(options->tls_certificate, &certificate, err);
+    r = r < 0 ? r : read_pem(options->tls_key, &key, err);
+    if (r == VIAL_OK && certificate != NULL && key != NULL &&
+        strcmp(certificate, server->tls_certificate) == 0 && strcmp(key, server->tls_key) == 0) {
+        wipe(certificate);
+        wipe(key);
+        return VIAL_OK;
+    }
+    r = r < 0 ? r : listen_renew(server, certificate, key, &SERVER_HANDLERS, err);
+    if (r < 0) {
+        wipe(certificate);
+        wipe(key);
+        return r;
+    }
+    wipe(server->tls_certificate);
+    wipe(server->tls_key);
+    server->tls_certificate = certificate;
+    server->tls_key = key;
+    log_say(LOG_INFO, "there is another certificate for new connections", NULL);
+    return VIAL_OK;
+}
+
+int server_reload(struct server *server, const struct http_options *options, const char **ret_fixed,
+    struct vial_error *err)
 {
     const struct http_options *o = server->options;
     struct audit_record record = {.kind = AUDIT_SERVER, .what = "reload"};
@@ -301,9 +346,15 @@ void server_reload(
         .memory_bytes_max = options->memory_bytes_max};
     const char *fixed = NULL;
     size_t i;
+    int r = renew_certificate(server, options, err);
 
+    if (r < 0) {
+        return r;
+    }
     fixed = differs(o->data_dir, options->data_dir) ? "data_dir" : fixed;
-    fixed = differs(o->tls_certificate, options->tls_certificate) ? "tls_certificate" : fixed;
+    fixed = (server->tls_certificate == NULL) != (options->tls_certificate == NULL)
+                ? "tls_certificate"
+                : fixed;
     fixed = o->workers != options->workers ? "workers" : fixed;
     fixed = o->pool != options->pool ? "pool" : fixed;
     fixed = o->sessions_max != options->sessions_max ? "sessions" : fixed;
@@ -314,28 +365,11 @@ void server_reload(
     }
     server->options = options;
     queue_set_limits(&server->queue, &limits);
+    outputs_set_limits(server->outputs, options->outputs_run_bytes_max, options->outputs_bytes_max);
     log_setup((enum log_level)options->log_level, -1);
     (void)!server_record(server, &record, NULL);
     if (ret_fixed != NULL) {
         *ret_fixed = fixed;
     }
-}
-
-int trace_is_valid(const char *text)
-{
-    static const char form[] = "hh-hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh-hhhhhhhhhhhhhhhh-hh";
-    size_t i;
-
-    if (strlen(text) != strlen(form) || strncmp(text, "00-", 3) != 0) {
-        return 0;
-    }
-    for (i = 0; form[i] != '\0'; i++) {
-        int is_hex = (text[i] >= '0' && text[i] <= '9') || (text[i] >= 'a' && text[i] <= 'f');
-
-        if (form[i] == 'h' ? !is_hex : text[i] != form[i]) {
-            return 0;
-        }
-    }
-    return strncmp(text + 3, "00000000000000000000000000000000", 32) != 0 &&
-           strncmp(text + 36, "0000000000000000", 16) != 0;
+    return VIAL_OK;
 }

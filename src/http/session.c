@@ -126,6 +126,8 @@ struct session *session_add(struct server *server, const struct caller *caller,
     s->server = server;
     s->base = session_base_ref(base);
     (void)snprintf(s->environment, sizeof(s->environment), "%s", base->environment);
+    s->language = base->language;
+    s->file_evals = parent != NULL ? parent->file_evals : 0; /* the library counts on, too */
     s->handle = handle;
     s->refs = 1;
     (void)snprintf(s->key, sizeof(s->key), "%s", caller->id);
@@ -188,6 +190,11 @@ void session_end(struct session *s, const char *reason)
 const char *session_id(const struct session *session)
 {
     return session->id;
+}
+
+const char *session_environment(const struct session *session)
+{
+    return session->environment;
 }
 
 size_t sessions_count(const struct server *server)
@@ -277,13 +284,17 @@ int session_describe(struct session *s, struct buf *out)
     json_text(&w, s->client == NULL ? "ended" : s->run != NULL || s->is_busy ? "busy" : "idle");
     json_key(&w, "ended");
     json_text(&w, s->client == NULL ? s->ended : NULL);
+    json_key(&w, "language");
+    json_text(&w, s->language == VIAL_LANGUAGE_PYTHON       ? "python"
+                  : s->language == VIAL_LANGUAGE_TYPESCRIPT ? "typescript"
+                                                            : "javascript");
     json_key(&w, "environment");
     json_text(&w, s->environment[0] != '\0' ? s->environment : NULL);
     run_time_text(s->created_us, at);
     json_key(&w, "created_at");
     json_text(&w, at);
     json_key(&w, "evals");
-    json_u64(&w, info.eval_count);
+    json_u64(&w, info.eval_count > s->file_evals ? info.eval_count - s->file_evals : 0);
     json_key(&w, "branches");
     json_u64(&w, info.branch_count);
     json_key(&w, "memory_bytes");

@@ -42,6 +42,8 @@ struct session {
     char key[CALLER_ID_BYTES];
     char name[64];
     char environment[80]; /* name@version, or "" */
+    uint32_t language;    /* enum vial_language */
+    uint64_t file_evals;  /* of its evaluations, those that files were looked at by */
     uint64_t created_us;
     uint64_t ended_at_us; /* of the clock; 0 while it lives */
     char ended[SESSION_ENDED_BYTES];

@@ -83,6 +83,7 @@ static void on_end(struct run *run, void *user)
     struct vial_result_error error = VIAL_RESULT_ERROR_INIT;
 
     s->run = NULL;
+    s->file_evals += run->result != NULL;
     vial_session_info(s->handle, &info);
     if (info.state == VIAL_SESSION_ENDED) {
         session_end(s, info.ended);

@@ -21,7 +21,8 @@ VIAL_NODISCARD int sessions_new(
 void sessions_free(struct sessions *sessions);
 
 const char *session_id(const struct session *session);
-void session_unref(struct session *session); /* may be NULL */
+const char *session_environment(const struct session *session); /* name@version, or "" */
+void session_unref(struct session *session);                    /* may be NULL */
 
 /* Evaluates the run's program; in a worker. */
 int session_eval(struct session *session, struct run *run);

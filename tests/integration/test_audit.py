@@ -35,6 +35,44 @@ def record(audit, count):
 
 
 @pytest.mark.everyone
+def test_every_change_of_environments_and_secrets_is_recorded(audit, folder):
+    """By commands; the API's are in test_serve_auth.py. Names and versions are there, values and documents are not."""
+    document = folder / "e.json"
+    document.write_text(json.dumps({"name": "shop", "prefix": "const hidden = 'document words'"}))
+    (folder / "value").write_text("a value nobody sees")
+    steps = [("env", "create", document), ("env", "update", document), ("env", "delete", "shop@1"), ("env", "delete", "shop", "--force"),
+             ("secret", "set", "TOKEN", "--file", folder / "value"), ("secret", "rotate"), ("secret", "delete", "TOKEN")]
+    for command, *args in steps:
+        done = audit(*args, command=command)
+        assert done.returncode == 0, (command, args, done.stderr)
+    assert audit("create", document, command="env").returncode == 0 and audit("create", document, command="env").returncode == 1 # not made: not recorded
+    assert audit("delete", "NONE", command="secret").returncode != 0
+    got = [json.loads(line)["record"] for line in audit("export", "--kind", "change").stdout.splitlines()]
+    assert [(r["what"], r.get("environment") or r.get("detail")) for r in got] == [
+        ("environment.create", "shop@1"), ("environment.update", "shop@2"), ("environment.delete", "shop@1"), ("environment.delete", "shop"),
+        ("secret.set", "TOKEN"), ("secret.rotate", None), ("secret.delete", "TOKEN"), ("environment.create", "shop@3")]
+    assert {r["agent"] for r in got} == {"vial env", "vial secret"} and all(r["from"].startswith("uid ") and r["status"] == "ok" for r in got)
+    text = json.dumps(got)
+    assert "nobody sees" not in text and "document words" not in text
+    assert audit("verify").returncode == 0
+
+
+@pytest.mark.everyone
+def test_what_cannot_be_recorded_is_not_changed(audit, folder):
+    """An audit of a newer vial, or one that is no database, stops the change before it is made."""
+    document = folder / "e.json"
+    document.write_text(json.dumps({"name": "shop"}))
+    record(audit, 1)
+    audit.change("PRAGMA user_version = 999")
+    done = audit("create", document, command="env")
+    assert done.returncode not in (0, 1) and "newer" in done.stderr
+    assert audit("show", "shop", command="env").returncode == 1
+    (folder / "value").write_text("0123456789")
+    assert audit("set", "TOKEN", "--file", folder / "value", command="secret").returncode not in (0, 1)
+    assert json.loads(audit("list", "--json", command="secret").stdout) == []
+
+
+@pytest.mark.everyone
 def test_list_and_filters(audit):
     ids = record(audit, 3)
     lines = [json.loads(line) for line in audit("list", "--json").stdout.splitlines()]

@@ -110,6 +110,72 @@ def test_output_is_streamed_as_it_comes(server):
     c.close()
 
 
+@pytest.mark.parametrize("how", ["stream", "detach", "session"])
+def test_artifacts_are_told_of_and_given_while_the_run_goes_on(server, how):
+    code = "display.html('<b>x</b>', {name: 'n'}); display({'text/plain': 'one', 'application/json': {a: 1}}); console.log('said'); await new Promise(r => setTimeout(r, 1500)); display('last'); 2"
+    if how == "detach":
+        run = server.ask("POST", "/v1/runs", {"code": code, "detach": True}).json["id"]
+        c, r = server.stream(f"/v1/runs/{run}/events", method="GET")
+    elif how == "stream":
+        c, r = server.stream("/v1/runs", {"code": code, "stream": True})
+    else:
+        session = server.ask("POST", "/v1/sessions", {}).json["id"]
+        c, r = server.stream(f"/v1/sessions/{session}/eval", {"code": code, "stream": True})
+    begin = time.monotonic()
+    first, second = next_event(r, "artifact")["artifact"], next_event(r, "artifact")["artifact"]
+    assert next_event(r)["type"] == "stdout"
+    got = [server.ask("GET", part["url"]) for a in (first, second) for part in a["representations"]]
+    assert time.monotonic() - begin < 1.2 # it still runs
+    assert [(g.status, g.headers["content-type"], g.body) for g in got] == [
+        (200, "text/html", b"<b>x</b>"), (200, "text/plain", b"one"), (200, "application/json", b'{"a":1}')]
+    assert (first["index"], first["name"], first["representations"][0]["bytes"]) == (0, "n", 8) and second["name"] is None
+    assert server.ask("GET", first["representations"][0]["url"][:-1] + "1").status == 409
+    last = next_event(r, "artifact")["artifact"]
+    assert [next_event(r)["type"], next_event(r)["type"]] == ["result", "end"]
+    assert server.ask("GET", last["representations"][0]["url"]).body == b"last"
+    assert server.ask("GET", first["representations"][0]["url"]).body == b"<b>x</b>"
+    c.close()
+
+
+def test_lists_have_what_runs_and_what_waits(tmp_path):
+    """Runs that somebody waits for or reads as they go, in their order, on pages, and each once."""
+    vial = Vial(BUILD)
+    with serving(vial, tmp_path, "--workers", "3") as s:
+        old = [s.run(str(i))["id"] for i in range(3)]
+        assert set(old) == {r["id"] for r in s.ask("GET", "/v1/runs").json["items"]} # at once
+        slow = {"code": "await new Promise(r => setTimeout(r, 2500)); 1", "agent": "me"}
+        s.ask("POST", "/v1/environments", {"name": "e1", "prefix": "1"})
+        detached = s.ask("POST", "/v1/runs", {**slow, "detach": True, "environment": "e1"}).json["id"]
+        waiting = threading.Thread(target=s.ask, args=("POST", "/v1/runs", slow))
+        waiting.start()
+        time.sleep(0.2)
+        c, r = s.stream("/v1/runs", {**slow, "stream": True})
+        streamed = next_event(r, "start")["run"]["id"]
+        queued = s.ask("POST", "/v1/runs", {**slow, "detach": True}).json["id"]
+        items = s.ask("GET", "/v1/runs").json["items"]
+        assert [i["id"] for i in items] == sorted((i["id"] for i in items), reverse=True) and len(items) == 7
+        by_id = {i["id"]: i for i in items}
+        assert {i: by_id[i]["status"] for i in (detached, streamed, queued)} == {detached: "running", streamed: "running", queued: "queued"}
+        assert by_id[streamed]["agent"] == "me" and by_id[streamed]["started_at"] and by_id[streamed]["ended_at"] is None
+        live = {i["id"] for i in s.ask("GET", "/v1/runs?status=running").json["items"]}
+        assert len(live) == 3 and live >= {detached, streamed}
+        assert [i["id"] for i in s.ask("GET", "/v1/runs?status=queued").json["items"]] == [queued]
+        assert [i["id"] for i in s.ask("GET", "/v1/runs?environment=e1").json["items"]] == [detached]
+        for run in live:
+            got = s.ask("GET", f"/v1/runs/{run}").json
+            assert got["status"] == "running" and got["started_at"]
+        pages, cursor = [], None
+        while True:
+            page = s.ask("GET", "/v1/runs?limit=2" + (f"&cursor={cursor}" if cursor else "")).json
+            pages.append([i["id"] for i in page["items"]])
+            cursor = page["next_cursor"]
+            if cursor is None:
+                break
+        assert [len(p) for p in pages] == [2, 2, 2, 1] and sum(pages, []) == [i["id"] for i in items]
+        waiting.join()
+        c.close()
+
+
 def test_characters_are_never_cut(server):
     code = "for (let i = 0; i < 3000; i++) process.stdout.write('ä€😀')"
     events = server.ask("POST", "/v1/runs", {"code": code, "stream": True}).lines

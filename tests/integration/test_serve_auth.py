@@ -188,6 +188,46 @@ def test_the_log_says_that_no_key_is_needed(tmp_path):
         assert line["level"] == "warn" and "INSECURE" in line["trust"]
 
 
+def test_every_change_is_recorded(server):
+    """Who, what, which and from where; never a value or a document."""
+    admin, env = bearer(server.keys["admin"]), bearer(server.keys["env"])
+    trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    implementation = """async function Initialize(agentId, backends) {}
+async function Deinitialize() {}
+/** @endowment
+ *  @tool
+ *  @description It does nothing. */
+async function nothing(params = {}) { return 1; }"""
+    steps = [("POST", "/v1/environments", {"name": "changed", "prefix": "'document words'"}, env), ("PUT", "/v1/environments/changed", {"name": "changed"}, env),
+             ("DELETE", "/v1/environments/changed@1", None, env), ("DELETE", "/v1/environments/changed?force=true", None, env),
+             ("PUT", "/v1/secrets/CHANGED", {"value": "a value nobody sees"}, admin), ("DELETE", "/v1/secrets/CHANGED", None, admin),
+             ("POST", "/v1/keys", {"scopes": ["run"], "name": "changed"}, admin),
+             ("POST", "/api/environments", {"environmentName": "Compat", "backendUrls": {}, "packageJson": "", "codeImplementation": implementation}, env),
+             ("DELETE", "/api/environments/Compat", None, env)]
+    for method, path, body, who in steps:
+        answer = server.ask(method, path, body, User_Agent="changer", traceparent=trace, **who)
+        assert answer.status in (200, 201, 204), (path, answer.body)
+        if path == "/v1/keys":
+            key = answer.json["id"]
+    assert server.ask("DELETE", f"/v1/keys/{key}", User_Agent="changer", **admin).status == 200
+    assert server.ask("PUT", "/v1/environments/unmade", {"name": "unmade"}, User_Agent="changer", **env).status == 404
+
+    def got():
+        items = server.ask("GET", "/v1/audit?limit=1000&kind=change", **admin).json["items"]
+        return [i["record"] for i in reversed(items) if i["record"].get("agent") == "changer"]
+
+    assert wait_until(lambda: len(got()) >= 10)
+    records = got()
+    assert [(r["what"], r.get("environment") or r.get("detail")) for r in records] == [
+        ("environment.create", "changed@1"), ("environment.update", "changed@2"), ("environment.delete", "changed@1"), ("environment.delete", "changed"),
+        ("secret.set", "CHANGED"), ("secret.delete", "CHANGED"), ("key.create", key), ("environment.create", "compat"), ("environment.delete", "compat"),
+        ("key.revoke", key)]
+    assert [r["key"] for r in records[:4]] == [server.keys["env"].split("_")[1]] * 4 and all(r["from"] for r in records)
+    assert records[0]["trace"] == trace
+    text = json.dumps(records)
+    assert "nobody sees" not in text and "document words" not in text
+
+
 def test_what_is_recorded(server):
     run_key, admin = server.keys["run"], bearer(server.keys["admin"])
     run = server.ask("POST", "/v1/runs", {"code": "throw 1", "agent": "audited"}, **bearer(run_key)).json["id"]

@@ -190,6 +190,109 @@ def test_tls(vial, folder):
     assert bad.returncode in (3, 69) and "PEM" in bad.stderr
 
 
+def make_certificate(folder, name):
+    """A certificate for localhost and its key; who signed it is itself."""
+    paths = folder / f"{name}-cert.pem", folder / f"{name}-key.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", f"/CN={name}",
+                    "-addext", "subjectAltName=DNS:localhost", "-keyout", paths[1], "-out", paths[0]], check=True, capture_output=True)
+    return [p.read_text() for p in paths]
+
+
+def test_the_certificate_is_read_anew(vial, folder):
+    """By SIGHUP, for new connections; those that are open go on. Bad files change nothing, of the other settings neither."""
+    names = ["first", "second", "third"]
+    certificates = {name: make_certificate(folder, name) for name in names}
+    cert, key, conf = folder / "cert.pem", folder / "key.pem", folder / "c.conf"
+
+    def put(name, other=None):
+        write(cert, certificates[name][0])
+        write(key, certificates[other or name][1])
+
+    def served(name):
+        """Does a new connection get this certificate?"""
+        context = ssl.create_default_context(cadata=certificates[name][0])
+        try:
+            with socket.create_connection(("127.0.0.1", s.port), timeout=10) as raw, context.wrap_socket(raw, server_hostname="localhost"):
+                return True
+        except ssl.SSLCertVerificationError:
+            return False
+
+    def hangup(text):
+        before = len(s.log())
+        s.process.send_signal(signal.SIGHUP)
+        assert wait_until(lambda: any(text in line["msg"] for line in s.log()[before:])), s.log()
+
+    put("first")
+    write(conf, f"[serve]\ntls_certificate = {cert}\ntls_key = {key}\nbody_max = 1M\n")
+    with serving(vial, folder, "--config", str(conf)) as s:
+        open_one = http.client.HTTPSConnection("localhost", s.port, context=ssl.create_default_context(cadata=certificates["first"][0]), timeout=20)
+
+        def ask_open(code):
+            open_one.request("POST", "/v1/runs", json.dumps({"code": code}), {"Content-Type": "application/json"})
+            return json.loads(open_one.getresponse().read())["value"]
+
+        assert ask_open("1 + 1") == 2
+        waiting = threading.Thread(target=lambda: got.append(ask_open(SLEEP.format(1200))))
+        got = []
+        waiting.start()
+        time.sleep(0.3)
+        put("second")
+        hangup("was read anew")
+        assert served("second") and not served("first")
+        waiting.join()
+        assert got == ["slept"] and ask_open("2 + 2") == 4 # the connection that was open lives on
+        for bad in (lambda: put("third", "first"), lambda: write(cert, "nonsense"), lambda: cert.unlink(), lambda: write(cert, "")):
+            bad()
+            write(conf, conf.read_text().replace("1M", "2K"))
+            hangup("not read anew")
+            assert served("second")
+            assert ask_open("'" + "x" * 5000 + "'.length") == 5000 # body_max is what it was
+            write(conf, conf.read_text().replace("2K", "1M"))
+            put("second")
+        for i in range(20): # more often than old settings and old certificates are kept
+            put(names[i % 3])
+            hangup("was read anew")
+            assert served(names[i % 3])
+        open_one.close()
+    for line in s.log():
+        assert "PRIVATE" not in json.dumps(line)
+
+
+def test_the_watchdog(vial, folder):
+    """The loop says that it turns, twice in the time that it is given; while the process stands still nobody says so."""
+    notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    notify.bind(str(folder / "notify"))
+    notify.settimeout(5)
+    with serving(vial, folder, env={"NOTIFY_SOCKET": str(folder / "notify"), "WATCHDOG_USEC": "400000"}) as s:
+        assert notify.recv(100) == b"READY=1"
+        begin = time.monotonic()
+        assert [notify.recv(100) for _ in range(5)] == [b"WATCHDOG=1"] * 5
+        assert 0.8 < time.monotonic() - begin < 3
+        s.process.send_signal(signal.SIGSTOP)
+        time.sleep(0.1)
+        notify.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            while notify.recv(100):
+                pass
+        time.sleep(0.8)
+        with pytest.raises(BlockingIOError):
+            notify.recv(100)
+        s.process.send_signal(signal.SIGCONT)
+        notify.settimeout(5)
+        assert notify.recv(100) == b"WATCHDOG=1"
+    for usec, pid in (("0", None), ("nonsense", None), ("400000", "1")): # not asked for, or not of us
+        notify.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            while notify.recv(100):
+                pass
+        notify.settimeout(5)
+        with serving(vial, folder, env={"NOTIFY_SOCKET": str(folder / "notify"), "WATCHDOG_USEC": usec, **({"WATCHDOG_PID": pid} if pid else {})}):
+            assert notify.recv(100) == b"READY=1"
+            notify.settimeout(0.6)
+            with pytest.raises(TimeoutError):
+                notify.recv(100)
+
+
 def test_the_service_manager(vial, folder):
     """sd_notify, and a socket that is there already."""
     notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -316,6 +419,25 @@ def test_callbacks_are_signed_and_tried_again(vial, folder):
         assert hmac.new(secret.encode(), parts["t"].encode() + b"." + body, hashlib.sha256).hexdigest() == parts["v1"]
         assert headers["traceparent"] == trace
         assert secret not in s.log_path.read_text()
+
+
+TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+
+@pytest.mark.parametrize("given, passed", [(TRACE, TRACE), (TRACE.upper(), None), (TRACE[:-1] + "g", None), ("00-" + "0" * 32 + TRACE[35:], None), (None, None)])
+def test_the_trace_goes_along_to_tools(vial, folder, given, passed):
+    """As a header to servers, as a variable to programs; from runs and from evaluations in sessions. What is none is ignored."""
+    headers = {"traceparent": given} if given else {}
+    with receiver([]) as url, serving(vial, folder) as s:
+        made = s.ask("POST", "/v1/environments", {"name": "traced", "tools": [
+            {"name": "ask", "http": {"url": url}}, {"name": "env", "exec": {"command": ["sh", "-c", 'echo "\\"$TRACEPARENT\\""']}}]})
+        assert made.status == 201, made.body
+        code = "await ask({}); await env({})"
+        run = s.ask("POST", "/v1/runs", {"code": code, "environment": "traced"}, **headers).json
+        assert run["value"] == (passed or ""), run
+        session = s.ask("POST", "/v1/sessions", {"environment": "traced"}).json["id"]
+        assert s.ask("POST", f"/v1/sessions/{session}/eval", {"code": code}, **headers).json["value"] == (passed or "")
+        assert [h.get("traceparent") for h, _ in Receiver.got] == [passed, passed]
 
 
 def test_callbacks_go_to_public_addresses_only(vial, folder):

@@ -44,6 +44,19 @@ def test_a_session_keeps_its_variables(server):
     assert where.rpartition("/")[2] in [s["id"] for s in server.ask("GET", "/v1/sessions").json["items"]]
 
 
+def test_a_session_tells_its_language(server):
+    assert server.ask("POST", "/v1/environments", {"name": "snake", "language": "python"}).status == 201
+    made = {"javascript": make(server), "python": make(server, language="python"), "typescript": make(server, language="typescript")}
+    for language, where in made.items():
+        assert server.ask("GET", where).json["language"] == language
+        branch = server.ask("POST", where + "/branch", {}).json["items"][0]
+        assert branch["language"] == language
+        assert server.ask("DELETE", where).status in (200, 204)
+        assert server.ask("GET", where).json["language"] == language # when it has ended, too
+    assert server.ask("GET", make(server, environment="snake")).json["language"] == "python"
+    assert {s["language"] for s in server.ask("GET", "/v1/sessions").json["items"]} == set(made)
+
+
 def test_branches(server):
     where = make(server)
     evaluate(server, where, "let rows = [3, 1, 2]")
@@ -106,11 +119,16 @@ def test_files_of_a_session(server):
     for language in ("javascript", "python"):
         where = make(server, language=language)
         content = bytes(range(256)) * 10
+        evaluate(server, where, "1")
         assert server.ask("PUT", where + "/files/d/a%20b.bin", content).status == 204
         assert server.ask("GET", where + "/files/d/a%20b.bin").body == content
         assert server.ask("GET", where + "/files").json["items"] == [{"name": "d/a b.bin", "size": 2560}]
         assert server.ask("PUT", where + "/files/../x", b"").status == 422
         assert server.ask("GET", where + "/files/none").status == 404
+        assert server.ask("GET", where).json["evals"] == 1 # files are looked at by evaluations that do not count
+        branch = server.ask("POST", where + "/branch", {}).json["items"][0]
+        assert branch["evals"] == 1 and server.ask("GET", f"/v1/sessions/{branch['id']}/files").status == 200
+        assert server.ask("GET", f"/v1/sessions/{branch['id']}").json["evals"] == 1
         assert server.ask("DELETE", where + "/files/d/a%20b.bin").status == 204
         assert server.ask("DELETE", where + "/files/d/a%20b.bin").status == 422
         assert server.ask("GET", where + "/files").json["items"] == []

@@ -113,6 +113,31 @@ static void a_program_gets_the_arguments_and_gives_the_answer(void **state)
     expect_answer("printf '\\357\\273\\277null'", "{}", "null"); /* a byte order mark */
 }
 
+static void the_trace_is_a_variable_unless_the_tool_has_its_own(void **state)
+{
+    static const char trace[] = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    const char *const command[] = {"sh", "-c", "echo \"\\\"$TRACEPARENT\\\"\""};
+    const char *const own[] = {"TRACEPARENT=own"};
+    struct tool_exec tool = {.command = command, .command_count = 3, .traceparent = trace};
+    struct outcome o;
+
+    (void)state;
+    call_tool(&tool, "{}", 2, LONG_MS, NULL, &o);
+    assert_int_equal(o.r, 0);
+    assert_non_null(strstr(o.answer.data, trace));
+    outcome_release(&o);
+    tool.env = own;
+    tool.env_count = 1;
+    call_tool(&tool, "{}", 2, LONG_MS, NULL, &o);
+    assert_string_equal(o.answer.data, "\"own\"\n");
+    outcome_release(&o);
+    tool.traceparent = NULL;
+    tool.env_count = 0;
+    call_tool(&tool, "{}", 2, LONG_MS, NULL, &o);
+    assert_string_equal(o.answer.data, "\"\"\n");
+    outcome_release(&o);
+}
+
 static void large_arguments_and_answers_pass_both_ways_at_once(void **state)
 {
     const char *const command[] = {"cat"};
@@ -499,6 +524,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_program_gets_the_arguments_and_gives_the_answer),
+        cmocka_unit_test(the_trace_is_a_variable_unless_the_tool_has_its_own),
         cmocka_unit_test(large_arguments_and_answers_pass_both_ways_at_once),
         cmocka_unit_test(an_exit_code_is_a_failure_with_the_end_of_stderr),
         cmocka_unit_test(of_a_long_stderr_the_end_is_kept),

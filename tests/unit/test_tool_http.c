@@ -191,6 +191,33 @@ static void the_arguments_are_posted_with_the_headers_of_the_tool(void **state)
     http_server_free(s);
 }
 
+static void the_trace_is_a_header_unless_the_tool_has_its_own(void **state)
+{
+    static const char *const own[] = {"Traceparent: own"};
+    struct http_server *s = http_server_new(http_serve_text, OK JSON "\r\n[true]");
+    struct tool_http tool = {
+        .traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"};
+    struct outcome o;
+    char url[100];
+
+    (void)state;
+    (void)snprintf(url, sizeof(url), "http://127.0.0.1:%u/", s->port);
+    tool.url = url;
+    call_tool(&tool, "{}", 2, LONG_MS, NULL, &o);
+    assert_int_equal(o.r, 0);
+    outcome_release(&o);
+    assert_non_null(strstr(s->request,
+        "\r\ntraceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\n"));
+    tool.headers = own;
+    tool.header_count = 1;
+    call_tool(&tool, "{}", 2, LONG_MS, NULL, &o);
+    assert_int_equal(o.r, 0);
+    outcome_release(&o);
+    assert_non_null(strstr(s->request, "\r\nTraceparent: own\r\n"));
+    assert_null(strstr(s->request, "0af7651916cd43dd8448eb211c80319c"));
+    http_server_free(s);
+}
+
 static void large_arguments_are_sent_without_waiting(void **state)
 {
     struct http_server *s = http_server_new(http_serve_text, OK JSON "\r\n1");
@@ -840,6 +867,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_arguments_are_posted_with_the_headers_of_the_tool),
+        cmocka_unit_test(the_trace_is_a_header_unless_the_tool_has_its_own),
         cmocka_unit_test(large_arguments_are_sent_without_waiting),
         cmocka_unit_test(json_and_text_that_is_json_are_answers),
         cmocka_unit_test(nothing_to_say_is_null),

@@ -62,9 +62,23 @@ for (const [device, scheme] of [["laptop", "light"], ["laptop", "dark"], ["phone
     for (const name of ["sessions", "tools", "runs"]) {
       await page.click(isPhone ? `.below [data-goto=${name}]` : `#tab-${name}`);
       if (name === "sessions") {
+        await page.fill("#session-name", "May, first try");
         await page.click("#session-new");
+        await page.locator("#session-branch").waitFor();
+        const id = await page.locator("[data-session][aria-current=true]").getAttribute("data-session");
+        await world.server.ask("POST", `/v1/sessions/${id}/eval`, {
+          code: `const fs = require("fs"); fs.mkdirSync("reports/2026", { recursive: true }); fs.writeFileSync("reports/2026/orders-of-may-by-customer-and-country.csv", "x".repeat(20000)); fs.writeFileSync("a.txt", "a")` });
         await page.click("#session-branch");
         await page.waitForFunction(() => document.querySelector(".branches ul [data-session]") !== null);
+        await page.click(".files summary");
+        await page.locator("#session-files [data-file]").first().waitFor();
+      }
+      if (name === "sessions") {
+        check(await page.evaluate(() => {
+          const item = document.querySelector("[data-session][aria-current=true]").getBoundingClientRect();
+          const card = document.querySelector(".card").getBoundingClientRect();
+          return item.bottom <= card.top && item.top >= document.querySelector(".hold").getBoundingClientRect().top - 1 && card.bottom <= innerHeight;
+        }), "the chosen session is not covered by what is told of it");
       }
       await page.waitForTimeout(300);
       await look(name);
