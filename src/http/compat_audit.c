@@ -231,11 +231,6 @@ void compat_audit_get(struct exchange *x)
     buf_init(&out, PAGE_BYTES_MAX);
     json_init(&w, &out, NULL);
     put_run(&w, &run);
-    if (json_finish(&w) < 0) {
-        answer_problem(x, PROBLEM_INTERNAL, "out of memory");
-    } else {
-        answer_json(x, 200, &out);
-    }
-    buf_release(&out);
+    answer_written(x, 200, &w, &out);
     stored_run_release(&run);
 }

@@ -198,12 +198,7 @@ static void answer_page(
     json_key(&w, "next_cursor");
     json_text(&w, i < count ? next : NULL);
     json_end_object(&w);
-    if (json_finish(&w) < 0) {
-        answer_problem(x, PROBLEM_INTERNAL, "out of memory");
-    } else {
-        answer_json(x, 200, &out);
-    }
-    buf_release(&out);
+    answer_written(x, 200, &w, &out);
 }
 
 void environments_list(struct exchange *x)

@@ -135,12 +135,7 @@ void info_runtimes(struct exchange *x)
     json_key(&w, "isolation");
     json_raw(&w, isolation, strlen(isolation));
     json_end_object(&w);
-    if (json_finish(&w) < 0) {
-        answer_problem(x, PROBLEM_INTERNAL, "out of memory");
-    } else {
-        answer_json(x, 200, &out);
-    }
-    buf_release(&out);
+    answer_written(x, 200, &w, &out);
 }
 
 /* The page brings everything along: it may run its own script only and load nothing, nobody frames

@@ -87,12 +87,7 @@ static void answer_key(
     buf_init(&out, LIST_BYTES_MAX);
     json_init(&w, &out, NULL);
     put_key(&w, info, token);
-    if (json_finish(&w) < 0) {
-        answer_problem(x, PROBLEM_INTERNAL, "out of memory");
-    } else {
-        answer_json(x, status, &out);
-    }
-    buf_release(&out);
+    answer_written(x, status, &w, &out);
 }
 
 /* The body, which has passed its schema. 0 or negative. */
@@ -176,12 +171,7 @@ void keys_list(struct exchange *x)
     json_key(&w, "next_cursor");
     json_write_null(&w);
     json_end_object(&w);
-    if (json_finish(&w) < 0) {
-        answer_problem(x, PROBLEM_INTERNAL, "out of memory");
-    } else {
-        answer_json(x, 200, &out);
-    }
-    buf_release(&out);
+    answer_written(x, 200, &w, &out);
     free(list);
 }
 

@@ -133,3 +133,13 @@ void answer_error(struct exchange *x, const struct vial_error *err)
 {
     answer_problem(x, problem_of(err), "%s", err->text);
 }
+
+void answer_written(struct exchange *x, unsigned status, struct json_writer *w, struct buf *out)
+{
+    if (json_finish(w) < 0) {
+        answer_problem(x, PROBLEM_INTERNAL, "out of memory");
+    } else {
+        answer_json(x, status, out);
+    }
+    buf_release(out);
+}

@@ -4,6 +4,7 @@
 #define VIAL_HTTP_PROBLEM_H
 
 #include "base/buf.h"
+#include "base/json.h"
 #include "http/exchange.h"
 
 /* What can be wrong. docs/api.md lists the codes; each has one status. */
@@ -40,6 +41,9 @@ void answer_problems(
 
 /* The same for what the library or the store said. */
 void answer_error(struct exchange *x, const struct vial_error *err);
+
+/* What w has written to out, which is released; or that there was no memory for it. */
+void answer_written(struct exchange *x, unsigned status, struct json_writer *w, struct buf *out);
 
 /* Which of them an error of the library is. */
 enum problem problem_of(const struct vial_error *err);

@@ -193,12 +193,7 @@ static void list_all(struct exchange *x)
         json_key(&w, "next_cursor");
         json_text(&w, cursor[0] != '\0' ? cursor : NULL);
         json_end_object(&w);
-        if (json_finish(&w) < 0) {
-            answer_problem(x, PROBLEM_INTERNAL, "out of memory");
-        } else {
-            answer_json(x, 200, &out);
-        }
-        buf_release(&out);
+        answer_written(x, 200, &w, &out);
     }
     free(list);
     free(l->recent);

@@ -62,12 +62,7 @@ static void on_end(struct run *run, void *user)
     }
     json_end_array(&w);
     json_end_object(&w);
-    if (json_finish(&w) < 0) {
-        answer_problem(x, PROBLEM_INTERNAL, "out of memory");
-    } else {
-        answer_json(x, 200, &out);
-    }
-    buf_release(&out);
+    answer_written(x, 200, &w, &out);
     exchange_wake(x);
 }
 

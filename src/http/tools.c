@@ -86,12 +86,7 @@ void tools_list(struct exchange *x)
     json_key(&w, "next_cursor");
     json_write_null(&w);
     json_end_object(&w);
-    if (json_finish(&w) < 0) {
-        answer_problem(x, PROBLEM_INTERNAL, "out of memory");
-    } else {
-        answer_json(x, 200, &out);
-    }
-    buf_release(&out);
+    answer_written(x, 200, &w, &out);
     free(tools);
     document_free(doc);
 }
