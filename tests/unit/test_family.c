@@ -456,8 +456,8 @@ static void three_hundred_branches_leave_nothing(void **state)
     for (i = 0; i < 200 && helper_fds_count() > fds; i++) {
         helper_sleep_ms(5);
     }
-    /* Places in control groups are kept for those who come next, with five descriptors each: as many
-     * as there were processes at a time, and those of the round before may still be dying. */
+    /* Places in control groups are kept for those who come next, with five descriptors each: as
+     * many as there were processes at a time, and those of the round before may still be dying. */
     assert_true(helper_fds_count() <= fds + 20 * 5);
     vial_session_free(s);
     assert_true(settled_processes(1) <= 1);
