@@ -1,4 +1,4 @@
-/* examples.test.mjs - the examples, and the programs of docs/node-binding.md, run as they are. */
+/* examples.test.mjs - the examples, and the programs of README.md and docs/node-binding.md, run as they are. */
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
@@ -12,10 +12,10 @@ test("examples/node/agent.mjs", () => {
         "call crm.find\ncall crm.find\ncall crm.find\nstdout found 3\nok [ 'Grace', 'Alan' ]\n[ 1, 2, 3 ] [ 3, 1, 2 ]\n"], ended.stderr);
 });
 
-test("the programs of docs/node-binding.md", async () => {
-    const text = fs.readFileSync(path.join(root, "docs/node-binding.md"), "utf8");
+test("the programs of README.md and docs/node-binding.md", async () => {
+    const text = ["README.md", "docs/node-binding.md"].map((name) => fs.readFileSync(path.join(root, name), "utf8")).join("\n");
     const programs = [...text.matchAll(/```js\n([\s\S]*?)```/g)].map(([, program]) => program);
-    assert.equal(programs.length >= 5, true);
+    assert.equal(programs.length >= 6, true);
     const server = await startServer([]);
     const env = { ...process.env, VIAL_ADDRESS: `http://${server.addresses[0]}`, VIAL_KEY: makeKey(server.data, "run", "session") };
     try {

@@ -1,4 +1,4 @@
-"""The examples say what they should, and the code in docs/python-binding.md runs."""
+"""The examples say what they should, and the code in docs/python-binding.md and README.md runs."""
 
 import re
 import subprocess
@@ -50,10 +50,11 @@ def test_examples(path):
     assert (done.returncode, done.stdout) == (0, EXPECTED[path.name]), done.stderr
 
 
-def test_the_code_of_the_document():
-    text = (ROOT / "docs/python-binding.md").read_text()
+@pytest.mark.parametrize("document, count", [("docs/python-binding.md", 10), ("README.md", 1)])
+def test_the_code_of_the_document(document, count):
+    text = (ROOT / document).read_text()
     source = "\n".join(re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE))
-    assert source.count("assert") > 10
+    assert source.count("assert") >= count
     done = subprocess.run(["/usr/bin/python3", "-c", source], capture_output=True, text=True, timeout=60,
                           env=environment())
     assert done.returncode == 0, done.stderr
