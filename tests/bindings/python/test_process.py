@@ -12,9 +12,24 @@ import pytest
 from conftest import BUILD, PACKAGE, TELL_CHILDREN, environment, last_json, run_script, wait_until_gone
 
 
+@pytest.fixture(autouse=True)
+def none_left():
+    """What a test that failed has started does not go on."""
+    yield
+    for process in STARTED:
+        process.kill()
+        process.wait()
+    STARTED.clear()
+
+
+STARTED = []
+
+
 def start_script(source):
-    return subprocess.Popen(["/usr/bin/python3", "-u", "-c", TELL_CHILDREN + source], stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, text=True, env=environment())
+    process = subprocess.Popen(["/usr/bin/python3", "-u", "-c", TELL_CHILDREN + source], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, env=environment())
+    STARTED.append(process)
+    return process
 
 
 def read_json_line(process):
