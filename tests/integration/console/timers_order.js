@@ -1,6 +1,6 @@
 /* The order of microtasks, immediates and timers. */
 console.log("start");
-setTimeout(() => console.log("timeout 20"), 20);
+setTimeout(() => console.log("timeout 300"), 300); // so much later that a busy machine has begun the next one in time
 setTimeout((a, b) => {
     console.log("timeout 10", a, b);
     queueMicrotask(() => console.log("microtask of timeout 10"));
