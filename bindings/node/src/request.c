@@ -221,20 +221,13 @@ static int take_modules(napi_env env, struct request *q, napi_value object)
 /* [name, number, name, number, ...] */
 static int take_limits(napi_env env, struct request *q, napi_value object)
 {
-#define LIMIT(field)                                                                               \
-    {                                                                                              \
-#field, offsetof(struct vial_limits, field), sizeof(q->limits.field)                       \
-    }
+#define LIMIT(field) {#field, offsetof(struct vial_limits, field), sizeof(q->limits.field)},
     static const struct {
         const char *name;
         size_t offset, size;
-    } fields[] = {LIMIT(wall_ms_max), LIMIT(cpu_ms_max), LIMIT(timers_max), LIMIT(memory_bytes_max),
-        LIMIT(stdout_bytes_max), LIMIT(stderr_bytes_max), LIMIT(value_bytes_max),
-        LIMIT(disk_bytes_max), LIMIT(files_max), LIMIT(open_files_max), LIMIT(calls_max),
-        LIMIT(calls_at_once_max), LIMIT(call_bytes_max), LIMIT(approval_ms_max),
-        LIMIT(requests_max), LIMIT(requests_at_once_max), LIMIT(request_ms_max),
-        LIMIT(redirects_max), LIMIT(request_bytes_max), LIMIT(response_bytes_max),
-        LIMIT(decoded_bytes_max)};
+    } fields[] = {
+#include "limits.inc"
+    };
 #undef LIMIT
     napi_value limits = named(env, object, "limits");
 

@@ -126,20 +126,13 @@ static int take_input(struct request *q, PyObject *value)
 /* The fields of struct vial_limits by name. */
 static int set_limit(struct vial_limits *limits, const char *name, PyObject *value)
 {
-#define LIMIT(field)                                                                               \
-    {                                                                                              \
-#field, offsetof(struct vial_limits, field), sizeof(limits->field)                         \
-    }
+#define LIMIT(field) {#field, offsetof(struct vial_limits, field), sizeof(limits->field)},
     static const struct {
         const char *name;
         size_t offset, size;
-    } fields[] = {LIMIT(wall_ms_max), LIMIT(cpu_ms_max), LIMIT(timers_max), LIMIT(memory_bytes_max),
-        LIMIT(stdout_bytes_max), LIMIT(stderr_bytes_max), LIMIT(value_bytes_max),
-        LIMIT(disk_bytes_max), LIMIT(files_max), LIMIT(open_files_max), LIMIT(calls_max),
-        LIMIT(calls_at_once_max), LIMIT(call_bytes_max), LIMIT(approval_ms_max),
-        LIMIT(requests_max), LIMIT(requests_at_once_max), LIMIT(request_ms_max),
-        LIMIT(redirects_max), LIMIT(request_bytes_max), LIMIT(response_bytes_max),
-        LIMIT(decoded_bytes_max)};
+    } fields[] = {
+#include "limits.inc"
+    };
 #undef LIMIT
     unsigned long long n = PyLong_AsUnsignedLongLong(value);
     uint32_t small = (uint32_t)n;
