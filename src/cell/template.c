@@ -24,6 +24,7 @@
 #include "base/fd.h"
 #include "cell/cell.h"
 #include "cell/guest.h"
+#include "cell/image.h"
 #include "cell/scan_program.h"
 #include "cell/slim.h"
 #include "jail/fork.h"
@@ -196,7 +197,8 @@ static _Noreturn void template_main(const struct namespace_names *before, int na
     if (confine_template(before, state.users, &state.report, &step) < 0) {
         fail(step, errno);
     }
-    send_or_end(CONTROL_UP, 0, &state.report, sizeof(state.report), -1);
+    send_or_end(
+        CONTROL_UP, (uint32_t)(image_bytes() / PAGE), &state.report, sizeof(state.report), -1);
     serve();
 }
 
@@ -241,6 +243,9 @@ int main(int argc, char **argv)
     (void)fcntl(FORK_HOST_FD, F_SETFD, FD_CLOEXEC);
     if (fork_prepare() < 0) {
         fail("finding libc's thread number", errno);
+    }
+    if (!warmth.quick) {
+        image_prepare();
     }
     if (GUEST.warm(&warmth, &why) < 0) {
         fail(why, 0);

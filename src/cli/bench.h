@@ -84,6 +84,10 @@ int bench_data(struct bench *b);
 /* What a process has of its own on huge pages, also where small pages were taken out of them. */
 uint64_t bench_proc_huge_bytes(int pid);
 
+/* How much of a template's memory is an image that its copies share (cell/image.h), mapped in or
+ * not. */
+uint64_t bench_proc_image_bytes(int pid);
+
 /* How many lines /proc/PID/FILE has; 0 when it cannot be read. */
 unsigned bench_proc_lines(int pid, const char *file);
 

@@ -22,8 +22,9 @@ enum {
     UNSEEN_HUGE_BYTES = 36 << 20, /* the engine's code and heap, see src/cell/slim.c */
 };
 
-/* How large the template is. A plain user cannot look at its mappings; then the floor has none of
- * these and comes out lower, that is harder to reach. */
+/* How large the template is, with the image of its heap: what would fill huge pages of it counts as
+ * such, which are the cheapest to copy. A plain user cannot look at its mappings; then the floor
+ * has none of these and comes out lower, that is harder to reach. */
 struct size {
     uint64_t small_bytes; /* of its own, on small pages */
     uint64_t huge_bytes;  /* of its own, on huge pages */
@@ -34,11 +35,13 @@ static struct size template_size(struct bench *b)
 {
     struct vial_engine_stats stats = VIAL_ENGINE_STATS_INIT;
     struct size size;
-    uint64_t own;
+    uint64_t own, image;
 
     vial_engine_stats(b->engine, &stats);
-    own = bench_proc_bytes(stats.template_pid, "status", "RssAnon:");
+    image = bench_proc_image_bytes(stats.template_pid);
+    own = image + bench_proc_bytes(stats.template_pid, "status", "RssAnon:");
     size.huge_bytes = (bench_proc_huge_bytes(stats.template_pid) + HUGE - 1) / HUGE * HUGE;
+    size.huge_bytes += image / HUGE * HUGE;
     size.mappings = bench_proc_lines(stats.template_pid, "maps");
     if (size.mappings == 0 && own > UNSEEN_HUGE_BYTES) {
         size.huge_bytes = UNSEEN_HUGE_BYTES;

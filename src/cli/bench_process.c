@@ -100,6 +100,30 @@ uint64_t bench_proc_huge_bytes(int pid)
     return n < 0 ? bench_proc_bytes(pid, "smaps_rollup", "AnonHugePages:") : bytes;
 }
 
+uint64_t bench_proc_image_bytes(int pid)
+{
+    static char text[MAPS_TEXT_MAX];
+    uint64_t start, end, bytes = 0;
+    char path[64];
+    char *line, *next;
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+    if (pid <= 0 || fd_get_text(AT_FDCWD, path, text, sizeof(text)) < 0) {
+        return 0;
+    }
+    for (line = text; line != NULL; line = next) {
+        next = strchr(line, '\n');
+        if (next != NULL) {
+            *next++ = '\0';
+        }
+        if (strstr(line, "/memfd:image") != NULL &&
+            sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) == 2) {
+            bytes += end - start;
+        }
+    }
+    return bytes;
+}
+
 unsigned bench_proc_lines(int pid, const char *file)
 {
     static char text[MAPS_TEXT_MAX];
@@ -201,7 +225,10 @@ int bench_memory(struct bench *b)
     cell = bench_proc_bytes(stats.idle_cell_pid, "smaps_rollup", "Private_Dirty:") +
            bench_proc_bytes(stats.idle_cell_pid, "smaps_rollup", "Private_Clean:");
     rss = bench_proc_bytes(stats.template_pid, "status", "VmRSS:");
-    own = bench_proc_bytes(stats.template_pid, "status", "RssAnon:");
+    own = bench_proc_bytes(stats.template_pid, "status", "RssAnon:") +
+          bench_proc_image_bytes(stats.template_pid);
+    rss += own - bench_proc_bytes(stats.template_pid, "status", "RssAnon:") -
+           bench_proc_bytes(stats.template_pid, "status", "RssShmem:");
     if (cell != 0) {
         bench_line(b,
             "memory            %5.0f kB private in an idle cell; template %.1f MB, %.1f MB of it "

@@ -63,9 +63,10 @@ struct template
     unsigned cells_count; /* not yet gone */
     uint64_t forks_count;
     uint64_t started_us;
-    int retired;    /* no further forks; ends with its last cell */
-    int stays;      /* its cells can stay: programs in them can be stopped softly */
-    unsigned breed; /* enum breed_number */
+    int retired;          /* no further forks; ends with its last cell */
+    int stays;            /* its cells can stay: programs in them can be stopped softly */
+    unsigned breed;       /* enum breed_number */
+    uint32_t image_pages; /* of a file that its cells have in common (cell/image.h) */
 };
 
 /* The templates of one kind, and the cells that wait for runs. Only what was asked for is started.
@@ -107,6 +108,7 @@ struct cell {
     uint64_t born_us;         /* when it was ordered */
     uint64_t cpu_us_base;     /* used up when it became ready */
     uint64_t pages_base;      /* anonymous pages it had then */
+    uint64_t image_pages;     /* of its template's image, which it may find at any time */
     uint64_t data_bytes_base; /* memory it could write to then; 0: that cannot be limited */
     struct cell_spec spec;
     struct cgroup_slot cgroups;

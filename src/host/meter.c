@@ -44,17 +44,19 @@ static int read_status(int status_fd, char text[4096])
 }
 
 /* Pages that belong to no file on a disk: private ones, those that could be shared, and the page
- * tables, which a guest can make large without having any page. */
-static uint64_t read_pages(int status_fd)
+ * tables, which a guest can make large without having any page. As many that could be shared as the
+ * image of its template has are that: cells map what they touch of it. */
+static uint64_t read_pages(const struct cell *cell, int status_fd)
 {
     char text[4096];
+    uint64_t shared;
 
     if (read_status(status_fd, text) < 0) {
         return 0;
     }
-    return (kilobytes(text, "\nRssAnon:") + kilobytes(text, "\nRssShmem:") +
-               kilobytes(text, "\nVmPTE:")) /
-           4;
+    shared = kilobytes(text, "\nRssShmem:") / 4;
+    return (kilobytes(text, "\nRssAnon:") + kilobytes(text, "\nVmPTE:")) / 4 +
+           (shared > cell->image_pages ? shared - cell->image_pages : 0);
 }
 
 int meter_polls(const struct cell *cell)
@@ -75,7 +77,7 @@ void meter_base(struct vial_engine *engine, struct cell *cell)
     char path[64];
     int fd;
 
-    (void)engine;
+    cell->image_pages = engine != NULL ? engine->templates[cell->template_index].image_pages : 0;
     cell->cpu_us_base = read_cpu_us(cell->pid);
     cell->data_bytes_base = 0;
     if (!meter_polls(cell) && cell->spec.breed == BREED_JS) {
@@ -88,7 +90,7 @@ void meter_base(struct vial_engine *engine, struct cell *cell)
     }
     if (meter_polls(cell)) {
         cell->statm_fd = fd;
-        cell->pages_base = read_pages(fd);
+        cell->pages_base = read_pages(cell, fd);
     } else {
         fd_closep(&fd);
     }
@@ -108,7 +110,7 @@ uint64_t meter_memory_bytes(const struct cell *cell)
     if (!meter_polls(cell)) {
         return cgroup_slot_peak(&cell->cgroups);
     }
-    pages = read_pages(cell->statm_fd);
+    pages = read_pages(cell, cell->statm_fd);
     return pages > cell->pages_base ? (pages - cell->pages_base) * 4096 : 0;
 }
 

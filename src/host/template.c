@@ -214,6 +214,7 @@ static int handshake(
     r = r < 0 ? r : expect(&m, CONTROL_UP, err);
     if (r == 0) {
         memcpy(report, m.payload, sizeof(*report));
+        t->image_pages = m.cell;
         if (note.sys != 0) {
             report->entries[LAYER_USERNS].sys = (uint16_t)note.sys;
         }

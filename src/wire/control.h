@@ -38,7 +38,7 @@ struct control_exited {
 
 struct control_message {
     uint32_t type;
-    uint32_t cell; /* the host's number for it */
+    uint32_t cell; /* the host's number for it; UP: how many pages the template's image has */
     /* MAPPED: uint32_t, how many users the map has. UP: struct layer_report. FORK: struct
      * cell_spec. FAILED and FORKED: struct control_failed, whose sys is 0 when all is well. EXITED:
      * above. */

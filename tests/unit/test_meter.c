@@ -87,6 +87,27 @@ static void without_a_cgroup_pages_are_counted(void **state)
     fd_closep(&cell.statm_fd);
 }
 
+/* What could be shared counts beyond what the template's image has. */
+static void pages_of_the_image_are_not_counted(void **state)
+{
+    struct cell cell = self();
+    size_t size = 32 * MIB;
+    char *p;
+
+    (void)state;
+    meter_base(NULL, &cell);
+    p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(p != MAP_FAILED);
+    memset(p, 1, size);
+    assert_in_range(meter_memory_bytes(&cell), 30 * MIB, 40 * MIB);
+    cell.image_pages = 24 * MIB / 4096;
+    assert_in_range(meter_memory_bytes(&cell), 6 * MIB, 16 * MIB);
+    cell.image_pages = 64 * MIB / 4096;
+    assert_in_range(meter_memory_bytes(&cell), 0, 8 * MIB);
+    (void)munmap(p, size);
+    fd_closep(&cell.statm_fd);
+}
+
 static void with_a_cgroup_its_peak_counts(void **state)
 {
     struct cell cell = self();
@@ -148,6 +169,7 @@ int main(void)
         cmocka_unit_test(processor_time_is_counted_from_the_base),
         cmocka_unit_test(a_process_that_is_gone_has_what_the_template_said),
         cmocka_unit_test(without_a_cgroup_pages_are_counted),
+        cmocka_unit_test(pages_of_the_image_are_not_counted),
         cmocka_unit_test(with_a_cgroup_its_peak_counts),
         cmocka_unit_test(nobody_uses_nothing),
         cmocka_unit_test(runs_are_told_what_they_used),
