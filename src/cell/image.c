@@ -20,6 +20,7 @@ enum {
     CODE_BYTES_MAX = 64 << 20,     /* of code to copy; the engine has 28 MB */
     MMAPS_MAX = 65536,             /* libc's own number */
     HOT_KIB = 48,                  /* a library with less in use is not worth the copy */
+    ANCHOR_PAGES_MIN = 4,          /* fewer are found for less than what the table costs */
     HUGE = 2 << 20,                /* a huge page of this processor */
     WINDOW_PAGES = 16,             /* what the kernel maps at once, around a page that is touched */
 };
@@ -32,6 +33,7 @@ enum {
 struct span {
     uintptr_t start, end;
     size_t first; /* the number of its first page */
+    int prot;
 };
 
 static struct {
@@ -75,7 +77,8 @@ static int take_span(uintptr_t start, uintptr_t end, int prot)
     if (mremap(copy, len, len, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)start) == MAP_FAILED) {
         _exit(1); /* half of a heap is none */
     }
-    image.spans[image.count++] = (struct span){.start = start, .end = end, .first = image.pages};
+    image.spans[image.count++] =
+        (struct span){.start = start, .end = end, .first = image.pages, .prot = prot};
     image.pages += len / PAGE;
     image.end = at + (off_t)len;
     for (start = (start + HUGE - 1) / HUGE * HUGE; start + HUGE <= end; start += HUGE) {
@@ -132,20 +135,8 @@ static int has_own(int look_fd, const struct mapping *m)
     return n > 0;
 }
 
-/* Code and constants of the engine: the part of them that fills huge pages. This program's own are
- * few. */
-static void take_code(const struct mapping *m)
-{
-    uintptr_t start = (m->start + HUGE - 1) / HUGE * HUGE, end = m->end / HUGE * HUGE;
-    uintptr_t own = (uintptr_t)take_code;
-
-    if (start < end && end - start <= CODE_BYTES_MAX && (own < m->start || own >= m->end)) {
-        (void)take_span(start, end, m->prot);
-    }
-}
-
 /* Variables of libraries, and what of them is constant once they are linked, are small mappings;
- * heaps are large ones. */
+ * heaps are large ones. Code may be taken while it runs: it is the same before and after. */
 static void take(int look_fd, const struct mapping *m)
 {
     uintptr_t stack = (uintptr_t)__builtin_frame_address(0), len = m->end - m->start;
@@ -155,15 +146,15 @@ static void take(int look_fd, const struct mapping *m)
     if (stack >= m->start && stack < m->end) {
         return;
     }
-    if (len <= WHOLE_PAGES_MAX * (uintptr_t)PAGE) {
+    if (m->of_file && (m->prot & (PROT_READ | PROT_WRITE)) == PROT_READ && m->used_kib >= HOT_KIB &&
+        len <= CODE_BYTES_MAX) {
+        (void)take_span(m->start, m->end, m->prot);
+    } else if (len <= WHOLE_PAGES_MAX * (uintptr_t)PAGE) {
         if ((is_heap || is_of_library) && has_own(look_fd, m)) {
             (void)take_span(m->start, m->end, m->prot);
         }
     } else if (is_heap && len <= MAPPING_BYTES_MAX) {
         take_mapping(look_fd, m);
-    } else if (m->of_file && (m->prot & (PROT_READ | PROT_WRITE)) == PROT_READ &&
-               m->used_kib >= HOT_KIB) {
-        take_code(m);
     }
 }
 
@@ -197,6 +188,14 @@ size_t image_bytes(void)
 
 /* ---- which pages are mapped ---- */
 
+/* Is the page on a huge one that stays one because nobody writes to it? */
+static int is_huge(const struct span *s, uintptr_t page)
+{
+    uintptr_t start = page / HUGE * HUGE;
+
+    return (s->prot & PROT_WRITE) == 0 && start >= s->start && start + HUGE <= s->end;
+}
+
 void image_scatter(void)
 {
     uintptr_t page;
@@ -205,8 +204,14 @@ void image_scatter(void)
     /* The kernel maps no neighbours that are in another mapping, and those with another advice
      * are. */
     for (i = 0; i < image.count; i++) {
-        for (page = image.spans[i].start; page < image.spans[i].end; page += 2 * (uintptr_t)PAGE) {
-            (void)syscall(SYS_madvise, page, (size_t)PAGE, MADV_RANDOM);
+        const struct span *s = &image.spans[i];
+
+        for (page = s->start; page < s->end; page += 2 * (uintptr_t)PAGE) {
+            if (is_huge(s, page)) {
+                page += HUGE - 2 * (uintptr_t)PAGE;
+            } else {
+                (void)syscall(SYS_madvise, page, (size_t)PAGE, MADV_RANDOM);
+            }
         }
     }
 }
@@ -240,8 +245,10 @@ static void look_at_run(
     struct image_set *set = user;
     size_t page = s->first + (start - s->start) / PAGE;
 
-    for (; state == PAGE_FILE && count > 0; count--, page++) {
-        set->bits[page / 8] |= (uint8_t)(1U << (page % 8));
+    for (; state == PAGE_FILE && count > 0; count--, page++, start += PAGE) {
+        if (!is_huge(s, start)) {
+            set->bits[page / 8] |= (uint8_t)(1U << (page % 8));
+        }
     }
 }
 
@@ -273,10 +280,42 @@ static void drop_in_run(
     }
 }
 
+/* A fork copies the entries of a mapping only when a page of it is the process's own. One becomes
+ * so where that is worth it. */
+static void anchor(const struct span *s, const struct image_set *set)
+{
+    uintptr_t page, first = 0;
+    size_t n = s->first, count = 0;
+    volatile char *byte;
+
+    for (page = s->start; page < s->end; page += PAGE, n++) {
+        if (has(set, n)) {
+            first = count == 0 ? page : first;
+            count++;
+        }
+    }
+    if (count < ANCHOR_PAGES_MIN) {
+        return;
+    }
+    /* It may be the page that this runs on, or that libc makes the call from. */
+    if (mprotect((void *)first, PAGE, s->prot | PROT_WRITE) == 0) {
+        byte = (volatile char *)first;
+        *byte = *byte;
+        if (mprotect((void *)first, PAGE, s->prot) < 0) {
+            _exit(1);
+        }
+    }
+}
+
 void image_keep(int look_fd, const struct image_set *set)
 {
     unsigned i;
 
+    for (i = 0; i < image.count; i++) {
+        if ((image.spans[i].prot & PROT_WRITE) == 0) {
+            anchor(&image.spans[i], set);
+        }
+    }
     image_map(set);
     for (i = 0; i < image.count; i++) {
         each_run(look_fd, &image.spans[i], drop_in_run, (void *)(uintptr_t)set);
