@@ -89,7 +89,8 @@ int run_begin(struct vial_run *run, struct vial_error *err)
     }
     limit_data(run, cell);
     cell->phase = PHASE_RUNNING;
-    if (!cell->spec.hurry && run->request.source_len + run->request.input_len < TOGETHER_BYTES_MAX) {
+    if (!cell->spec.hurry &&
+        run->request.source_len + run->request.input_len < TOGETHER_BYTES_MAX) {
         drive_sit_together(run);
     }
     run->started_us = clock_now_us();

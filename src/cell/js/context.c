@@ -19,7 +19,7 @@ enum { OUTPUT_KEEP_BYTES = 65536 }; /* a larger buffer is given back after the p
 static const char *const HOOK_NAMES[HOOK_COUNT] = {"start", "enter", "completed", "turn", "state",
     "failure", "pending", "unhandled", "value", "decode", "text", "describe", "warm", "exit",
     "modules", "main", "tool", "answer", "evaluate", "globals", "call", "release", "complete",
-    "repair", "net"};
+    "repair", "net", "fresh"};
 
 static JSValueRef native_write(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
     size_t argc, const JSValueRef argv[], JSValueRef *exception)

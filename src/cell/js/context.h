@@ -35,6 +35,7 @@ enum js_hook {
     HOOK_COMPLETE,
     HOOK_REPAIR,
     HOOK_NET,
+    HOOK_FRESH,
     HOOK_COUNT
 };
 

@@ -196,6 +196,7 @@ static int warm_thoroughly(JSContextGroupRef group, const char **ret_why)
     /* Last: the allocator then goes on where these did, and a cell writes to 40 pages less. */
     rehearse_run(&rehearse, TYPICAL);
     rehearse_run(&guest, "1+1");
+    (void)js_context_call(&guest, HOOK_FRESH, 0, NULL, &exception);
     return 0;
 }
 

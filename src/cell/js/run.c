@@ -20,6 +20,8 @@
 #include "code/session.h"
 #include "wire/field.h"
 
+enum { START_AGAIN = 3 }; /* what hooks.start() is told beside the kinds of sessions */
+
 /* What hooks.state() says. */
 enum { STATE_VALUE = -1, STATE_FAILED = -2, STATE_STUCK = -3, STATE_CALLS = -4 };
 
@@ -146,20 +148,29 @@ static JSValueRef edits_array(struct js_context *c, const struct rewrite *rewrit
 }
 
 /* NULL, or what is wrong with the start. */
-static const char *begin(struct js_context *c, const struct guest_start *start, JSStringRef name,
-    const struct rewrite *edits)
+static const char *begin(struct js_context *c, const struct guest_start *start, JSStringRef name)
 {
     JSValueRef exception;
     JSValueRef argv[5] = {
         JSValueMakeNumber(c->ctx, start->timers_max),
         JSValueMakeNumber(c->ctx, start->value_bytes_max),
         JSValueMakeString(c->ctx, name),
-        edits != NULL ? edits_array(c, edits) : JSValueMakeUndefined(c->ctx),
+        JSValueMakeUndefined(c->ctx),
         JSValueMakeNumber(c->ctx, start->session),
     };
 
     running.url = js_context_call(c, HOOK_START, 5, argv, &exception);
     return js_modules_begin(c, start) < 0 ? "the session has more modules than it may have" : NULL;
+}
+
+/* The run that has begun is of a source with these edits; NULL: it is as it was, after all. */
+static void begin_again(struct js_context *c, const struct rewrite *edits)
+{
+    JSValueRef undefined = JSValueMakeUndefined(c->ctx), exception;
+    JSValueRef argv[5] = {undefined, undefined, undefined,
+        edits != NULL ? edits_array(c, edits) : undefined, JSValueMakeNumber(c->ctx, START_AGAIN)};
+
+    (void)js_context_call(c, HOOK_START, 5, argv, &exception);
 }
 
 static JSValueRef input_from_json(struct js_context *c, const struct guest_start *start)
@@ -248,12 +259,12 @@ static JSValueRef evaluate_wrapped(struct js_context *c, const struct guest_star
     rewrite_init(&wrapped, 2 * start->source_len + 65536);
     if (script_wrap(start->source, start->source_len, &wrapped, &did, NULL) == 0 && did) {
         source = js_string_from_utf8(wrapped.text.data, wrapped.text.len);
-        (void)begin(c, start, name, &wrapped); /* it went well before */
+        begin_again(c, &wrapped);
         value = JSEvaluateScript(c->ctx, source, NULL, name, 1, ret_exception);
         if (value == NULL && !JSCheckScriptSyntax(c->ctx, source, name, 1, NULL) &&
             JSCheckScriptSyntax(c->ctx, plain, name, 1, NULL)) {
             *ret_exception = NULL; /* nothing of it has run */
-            (void)begin(c, start, name, NULL);
+            begin_again(c, NULL);
         }
         JSStringRelease(source);
     }
@@ -542,7 +553,7 @@ void js_run_nothing(struct js_context *c)
     JSValueRef two = JSValueMakeNumber(c->ctx, 2);
     JSValueRef exception;
 
-    (void)begin(c, &start, name, NULL);
+    (void)begin(c, &start, name);
     if (c->evaluation_count > 0) {
         JSStringRef source = JSStringCreateWithUTF8CString(HARMLESS);
 
@@ -552,6 +563,9 @@ void js_run_nothing(struct js_context *c)
     (void)js_context_call(c, HOOK_COMPLETED, 1, &two, &exception);
     (void)js_context_call(c, HOOK_VALUE, 0, NULL, &exception);
     (void)js_context_call(c, HOOK_EXIT, 1, &two, &exception);
+    if (c->evaluation_count == 0) {
+        (void)js_context_call(c, HOOK_FRESH, 0, NULL, &exception);
+    }
     JSStringRelease(name);
 }
 
@@ -569,7 +583,7 @@ static const char *prepare(struct js_context *c, const struct guest_start *start
     }
     js_process_begin(start);
     js_files_start(start);
-    why = begin(c, start, name, NULL);
+    why = begin(c, start, name);
     js_tools_begin(c, start);
     if (why == NULL && start->function == 0 && set_input(c, start) < 0) {
         why = "the input is nothing that the engine takes";

@@ -51,14 +51,12 @@ let evaluationCount = 0; /* 0: this is an ordinary run */
 const EVALUATIONS_KEPT_MAX = 1000;
 let evaluationFiles = makeList();
 
-function setSource(name, insertions) {
-    sourceName = name;
-    sourceUrl = name;
+function resetSources() {
     currentFile = "";
     evaluationCount = 0;
     evaluationFiles = makeList();
     sources = new MapClass();
-    addSource("", insertions, POSITION_MAX, undefined);
+    addSource("", undefined, POSITION_MAX, undefined);
 }
 
 function setEvaluation(name) {

@@ -16,6 +16,7 @@ let isIdleSaid = false; /* those who wait for that have been told that nothing i
 /* What hooks.start is told about the process: enum session_kind of C. */
 const SESSION_EVAL = 1;
 const SESSION_ENV = 2;
+const START_AGAIN = 3; /* the same run: nothing of it has been evaluated yet, and it has insertions now */
 
 const STATE_FINISHED = -1;
 const STATE_FAILED = -2;
@@ -165,16 +166,34 @@ function installGlobals() {
     globalNames = listOf(getOwnPropertyNames(globalThis));
 }
 
-function resetAll(timers, bytes, name, insertions) {
+let isFresh = false; /* nothing has been evaluated since all was reset */
+
+function resetAll() {
     resetRun();
     resetConsole();
-    resetTimers(timers);
-    setSource(name, insertions);
+    resetTimers();
+    resetSources();
     resetModules();
-    valueBytesMax = bytes;
     if (lifecycle.isTouched) {
         lifecycle.start();
         lifecycle.isTouched = false;
+    }
+    isFresh = true;
+}
+
+/* Cells are made from a template that has reset all, so that a run has not much to do. */
+function beginRun(timers, bytes, name, insertions) {
+    if (!isFresh) {
+        resetAll();
+    }
+    isFresh = false;
+    timersMax = timers;
+    valueBytesMax = bytes;
+    startClock();
+    sourceName = name;
+    sourceUrl = name;
+    if (insertions !== undefined) {
+        addSource("", insertions, POSITION_MAX, undefined);
     }
 }
 
@@ -186,8 +205,10 @@ const hooks = {
             startEvaluation(timers, bytes, name);
         } else if (isSession === SESSION_ENV) {
             startEnvironmentRun(timers, bytes, name);
+        } else if (isSession === START_AGAIN) {
+            addSource("", insertions, POSITION_MAX, undefined);
         } else {
-            resetAll(timers, bytes, name, insertions);
+            beginRun(timers, bytes, name, insertions);
         }
         if (lifecycle.forget !== undefined) {
             lifecycle.forget();
@@ -310,6 +331,10 @@ const hooks = {
         dropCalls();
     },
 
+    fresh() {
+        resetAll();
+    },
+
     warm() {
         muted = true;
         try {
@@ -317,7 +342,7 @@ const hooks = {
             warmUp();
         } finally {
             muted = false;
-            resetAll(0, 0, "", undefined);
+            resetAll();
         }
     },
 };
@@ -340,7 +365,7 @@ function warmUp() {
     };
     const cyclic = { sample };
     cyclic.cyclic = cyclic;
-    resetAll(100, 1 << 20, "warm.js", undefined);
+    beginRun(100, 1 << 20, "warm.js", undefined);
     warmLibrary();
     warmConsole(sample, cyclic);
     warmTimers();

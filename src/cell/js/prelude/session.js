@@ -38,7 +38,7 @@ function installSession() {
 
 function startEvaluation(timers, bytes, name) {
     if (evaluationCount === 0) {
-        resetAll(timers, bytes, "", undefined);
+        beginRun(timers, bytes, "", undefined);
         installSession();
     } else {
         resetRun();

@@ -42,10 +42,12 @@ let upcoming = makeList(); /* the immediates of the next round */
 let taskEvaluation = 0; /* the evaluation of a session that the last task was made in */
 let roundStart = -1; /* timers due by then run before the next batch; -1 between rounds */
 
-function resetTimers(max) {
-    timersMax = max;
+function startClock() {
     clockOrigin = nativeNow();
     timeOrigin = dateNow();
+}
+
+function resetTimers() {
     heap = makeList();
     heapCount = 0;
     taskCount = 0;
