@@ -45,6 +45,7 @@ struct instance {
     napi_async_cleanup_hook_handle poll_hook; /* that closes it */
     napi_async_context context;               /* of what JavaScript is told without a detour */
     napi_ref resource;                        /* its object */
+    unsigned skip_count;                      /* runs that it does not wait for, see here.c */
     int here_fd;                              /* an epoll's, of the run that is here; -1: none */
     int is_deaf;                              /* the poll could not be started */
     struct job *here;                         /* it is nobody else's; lock */

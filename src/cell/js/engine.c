@@ -189,6 +189,11 @@ static int warm_thoroughly(JSContextGroupRef group, const char **ret_why)
         *ret_why = "warming the prelude";
         return -1;
     }
+    /* What was freed so far waits in a list of the allocator's, which would be full, and be gone
+     * through, in the middle of some run. */
+    if (jsc_settle_freed != NULL) {
+        jsc_settle_freed();
+    }
     if (!rehearse_modules(&guest)) {
         *ret_why = "warming the module loader";
         return -1;

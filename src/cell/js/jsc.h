@@ -29,4 +29,9 @@ extern void JSScriptRelease(JSScriptRef script);
  * from ever being made. */
 extern void jsc_disable_scavenger(void) __asm__("_ZN3WTF20fastDisableScavengerEv");
 
+/* WTF::releaseFastMallocFreeMemoryForThisThread: the allocator goes through what this thread has
+ * freed; NULL in a library without it. */
+extern void jsc_settle_freed(void) __asm__("_ZN3WTF40releaseFastMallocFreeMemoryForThisThreadEv")
+    __attribute__((weak));
+
 #endif
