@@ -20,7 +20,7 @@
 enum {
     FIRST = 30, /* that are not counted: code and tables are loaded */
     RUNS = 400,
-    PAUSE_MS = 12, /* in which both pools fill again */
+    PAUSE_MS = 4, /* in which both pools fill again */
     START_TRIES = 500,
     ANSWER_BYTES = 65536,
 };

@@ -62,18 +62,6 @@ static void let_go(struct vial_run *run)
     }
 }
 
-void drive_send_away(struct vial_run *run)
-{
-    cpu_set_t others = run->engine->cpus;
-    int cpu = sched_getcpu();
-
-    if (run->together && cpu >= 0 && cpu < CPU_SETSIZE && CPU_COUNT(&others) > 1) {
-        CPU_CLR((size_t)cpu, &others);
-        (void)sched_setaffinity(run->engine->cells[run->cell].pid, sizeof(others), &others);
-        run->together = 0;
-    }
-}
-
 void drive_kill(struct vial_run *run)
 {
     (void)syscall(SYS_pidfd_send_signal, run->pidfd, SIGKILL, NULL, 0);

@@ -26,9 +26,6 @@ int drive_can_try(const struct vial_run *run);
 /* What the run used, read while its process can still be asked. */
 void drive_usage(struct vial_run *run, struct vial_result *result);
 
-/* A cell that sits beside us ends beside somebody else: its end takes longer than a short run. */
-void drive_send_away(struct vial_run *run);
-
 /* Signals the cell's process to die. */
 void drive_kill(struct vial_run *run);
 

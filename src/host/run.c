@@ -327,8 +327,6 @@ int vial_run_try(struct vial_run *run, struct vial_result **ret, struct vial_err
         }
     }
     if (drive_try(run, run->result)) {
-        drive_send_away(
-            run); /* who tries has others to wake, which the cell's end must not delay */
         settle(run, run->result);
         *ret = run->result;
         run->result = NULL;

@@ -77,8 +77,8 @@ process.once("exit", () => addon.shutdown());
 
 /* Something on its way. It holds what it is done to, so that nobody collects that meanwhile. */
 class Job {
-    constructor(target, hooks, onApprove, owners) {
-        this.number = ++lastNumber;
+    constructor(target, hooks, onApprove, owners, number = ++lastNumber) {
+        this.number = number;
         this.target = target;
         this.owners = owners;
         this.hooks = hooks;
@@ -118,6 +118,20 @@ export function startJob(what, target, request, hooks, onApprove, owners) {
     } catch (error) {
         return job.fail(error);
     }
+}
+
+/** Runs a program without options: its outcome when it is over at once, else a job. */
+export function runPlainly(target, source) {
+    const number = ++lastNumber;
+    try {
+        return addon.start(op.run, target, { source }, number, true) ?? new Job(target, undefined, undefined, undefined, number);
+    } catch (error) {
+        return new Job(target, undefined, undefined, undefined, number).fail(error);
+    }
+}
+
+export function isJob(what) {
+    return what instanceof Job;
 }
 
 export function closeHandle(handle) {

@@ -1,7 +1,7 @@
 /* index.js - vial for Node: runs code that a language model wrote, each run in a fresh process behind a
  * kernel wall. docs/node-binding.md has the whole of it. */
 import { decodeCbor, encodeValue } from "./cbor.js";
-import { addon, ClosedError, VialError } from "./core.js";
+import { addon, ClosedError, VialError, isJob } from "./core.js";
 import { LocalEngine } from "./local.js";
 import { RemoteEngine } from "./remote.js";
 import { camel, makeRequest, text } from "./request.js";
@@ -343,8 +343,22 @@ export class Vial {
     }
 
     /** Runs a program in a fresh process to its end. */
-    run(code, options = {}) {
+    run(code, options = undefined) {
+        if (options === undefined && typeof code === "string" && !this.#isRemote && !this.#isClosed && this.#engine.isReady) {
+            return this.#runPlainly(code);
+        }
         return promiseOf(() => this.start(code, options).wait());
+    }
+
+    /* Most programs have no options and are over in a moment: what follows a run is made for the others only. */
+    #runPlainly(code) {
+        const begun = this.#engine.runPlainly(code);
+        if (!isJob(begun)) {
+            return Promise.resolve(new Result(begun));
+        }
+        const run = new Run({}, undefined, () => begun, undefined, this.#forget);
+        this.#open.add(run);
+        return run.wait();
     }
 
     session(options = {}) {
@@ -402,7 +416,7 @@ export function defaultEngine() {
 }
 
 /** Runs a program in a fresh process behind the wall. A failure of the guest is a Result. */
-export function run(code, options = {}) {
+export function run(code, options = undefined) {
     return promiseOf(() => (options?.engine ?? defaultEngine()).run(code, options));
 }
 

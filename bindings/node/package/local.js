@@ -1,5 +1,5 @@
 /* local.js - an engine in this process: what index.js asks of one, by the addon. remote.js is the same at a server. */
-import { addon, approver, closeHandle, op, RegisteredTools, startJob } from "./core.js";
+import { addon, approver, closeHandle, op, RegisteredTools, runPlainly, startJob } from "./core.js";
 import { readArgs } from "./tools.js";
 
 /* Starts a job with the callbacks of its options. The owner has the tools that it can call. */
@@ -23,6 +23,10 @@ export class LocalEngine {
 
     get isReady() {
         return this.#handle !== undefined;
+    }
+
+    runPlainly(code) {
+        return runPlainly(this.#handle, code);
     }
 
     run(request, made, options, hooks, environment) {

@@ -249,6 +249,8 @@ static napi_value start(napi_env env, napi_callback_info info)
     napi_value argv[ARGS_MAX];
     struct instance *in = get(env, info, 4, argv);
     struct job *job;
+    napi_value outcome = NULL;
+    bool takes_outcome = false;
     uint32_t op = OP_COUNT;
     int64_t number = 0;
 
@@ -281,11 +283,14 @@ static napi_value start(napi_env env, napi_callback_info info)
         job_free(job);
         return NULL;
     }
-    if (job_submit(job) < 0) {
+    if (napi_get_value_bool(env, argv[4], &takes_outcome) != napi_ok) {
+        takes_outcome = false;
+    }
+    if (job_submit(job, takes_outcome ? &outcome : NULL) < 0) {
         job_free(job);
         napi_throw_error(env, "VIAL_BUSY", "too much is going on at once; retry later");
     }
-    return NULL;
+    return outcome;
 }
 
 static napi_value cancel(napi_env env, napi_callback_info info)
@@ -329,7 +334,7 @@ static napi_value close_handle(napi_env env, napi_callback_info info)
     job->op = OP_CLOSE;
     job->number = (uint64_t)number;
     job->target = h;
-    if (job_submit(job) < 0) {
+    if (job_submit(job, NULL) < 0) {
         job_free(job);
     }
     return NULL;

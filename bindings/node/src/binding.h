@@ -170,7 +170,10 @@ void output_came(int stream, const char *bytes, size_t len, void *user);
 
 /* ---- jobs ---- */
 
-int job_submit(struct job *job);  /* -1 when there are too many, or no thread */
+/* -1 when there are too many, or no thread. What is over at once leaves its outcome in ret_outcome
+ * and says nothing else; NULL: everything is told later. */
+int job_submit(struct job *job, napi_value *ret_outcome);
+void job_forget(struct job *job); /* its outcome is with JavaScript */
 int job_enqueue(struct job *job); /* for a thread: -1 when there is none */
 void job_do(struct job *job);     /* in a thread */
 void job_finish(struct job *job); /* in a thread, when it is done: tells JavaScript */
@@ -185,7 +188,7 @@ napi_value job_outcome(napi_env env, struct job *job);
 
 void here_open(struct instance *in); /* without it, they are for threads */
 /* 0: the job has begun, and is told of when it is over. -1: it is for a thread, begun or not. */
-int here_begin(struct instance *in, struct job *job);
+int here_begin(struct instance *in, struct job *job, napi_value *ret_outcome);
 /* Gives the run that is here to a thread if its time is over by then; else that time, if it is
  * earlier than the one that is there (0: none). */
 void here_hand_over(struct instance *in, uint64_t due_us, uint64_t *ret_next_us);

@@ -183,7 +183,7 @@ static void collected(napi_env env, void *data, void *hint)
         job->instance = h->instance;
         job->op = OP_CLOSE;
         job->target = h;
-        if (job_submit(job) == 0) {
+        if (job_submit(job, NULL) == 0) {
             return;
         }
         free(job);

@@ -289,9 +289,8 @@ static int wait_here(struct instance *in, struct job *job)
 }
 
 /* One at a time: a second one would wait for the first one's processor. */
-int here_begin(struct instance *in, struct job *job)
+int here_begin(struct instance *in, struct job *job, napi_value *ret_outcome)
 {
-    struct event *e;
     const struct vial_limits *limits = job->request.request.limits;
     uint64_t lasts_us = HERE_US;
 
@@ -308,16 +307,12 @@ int here_begin(struct instance *in, struct job *job)
         return -1;
     }
     if (wait_here(in, job)) {
-        if (job->has_posted) { /* something else of this run is on its way to JavaScript */
-            job_finish(job);
-            return 0;
+        if (job->has_posted || job->code < 0 || ret_outcome == NULL) {
+            job_finish(job); /* behind what else of this run is on its way to JavaScript */
+        } else {
+            *ret_outcome = job_outcome(in->env, job);
+            job_forget(job);
         }
-        e = job_settle(job);
-        if (e == NULL) {
-            job_free(job);
-            return 0;
-        }
-        call_dispatch(in->env, NULL, in, e);
         return 0;
     }
     if (keep_here(in, job) < 0) {

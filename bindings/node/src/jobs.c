@@ -87,6 +87,15 @@ struct event *job_settle(struct job *job)
     return e;
 }
 
+void job_forget(struct job *job)
+{
+    struct instance *in = job->instance;
+
+    unlink_job(job);
+    job_free(job);
+    count_down(in);
+}
+
 static struct job *next_job(void)
 {
     struct job *job = NULL;
@@ -169,7 +178,7 @@ int job_enqueue(struct job *job)
     return r;
 }
 
-int job_submit(struct job *job)
+int job_submit(struct job *job, napi_value *ret_outcome)
 {
     struct instance *in = job->instance;
 
@@ -185,7 +194,7 @@ int job_submit(struct job *job)
     }
     in->jobs = job;
     pthread_mutex_unlock(&in->lock);
-    if (here_begin(in, job) == 0 || job_enqueue(job) == 0) {
+    if (here_begin(in, job, ret_outcome) == 0 || job_enqueue(job) == 0) {
         return 0;
     }
     unlink_job(job);
