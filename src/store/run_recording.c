@@ -10,7 +10,7 @@
 #include "store/database.h"
 #include "store/run_store_inside.h"
 
-enum { FAULT_BYTES_MAX = 300 };
+enum { FAULT_BYTES_MAX = 400 };
 
 static const char MADE_ROOM[] =
     "the recording is not kept any more: newer ones needed its room (recordings_max)";

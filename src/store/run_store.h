@@ -1,5 +1,6 @@
-/* run_store.h - runs that can be asked for after they have ended, answers that are given again to
- * who asks again, and the CPU time that keys used: in the file runs.db of the data directory.
+/* run_store.h - runs that can be asked for after they have ended, with their recordings, answers
+ * that are given again to who asks again, and the CPU time that keys used: in the file runs.db of
+ * the data directory.
  *
  *     run_store_open -> run_store_save, run_store_get, run_store_list, ... -> run_store_free
  *
