@@ -4,9 +4,8 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <time.h>
 
+#include "host/recording.h"
 #include "policy/permission.h"
 
 int permission_args_take(struct permission_args *p, struct cli_args *a)
@@ -110,30 +109,14 @@ int permission_args_prepare(struct permission_args *p)
     return code;
 }
 
-int permission_args_settle(struct permission_args *p, int wants_clock, int wants_seed)
+int permission_args_settle(struct permission_args *p, const struct permission *environment)
 {
-    json_t *root = p->json != NULL ? json_loads(p->json, 0, NULL) : json_object();
-    time_t now = time(NULL);
-    uint64_t seed = 0;
-    char at[32] = "", *text;
-    struct tm utc;
+    struct vial_error err;
+    char *text = NULL;
 
-    if (root == NULL || getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed) ||
-        gmtime_r(&now, &utc) == NULL || strftime(at, sizeof(at), "%Y-%m-%dT%H:%M:%SZ", &utc) == 0) {
-        json_decref(root);
-        return cli_fail(EXIT_OUR_FAILURE, "there is no time, or no random number, to record with");
-    }
-    if (wants_clock && json_object_get(root, "clock") == NULL) {
-        (void)json_object_set_new(root, "clock", json_pack("{s:s}", "at", at));
-    }
-    if (wants_seed && json_object_get(root, "random") == NULL) {
-        (void)json_object_set_new(
-            root, "random", json_pack("{s:I}", "seed", (json_int_t)(seed >> 11)));
-    }
-    text = json_dumps(root, JSON_COMPACT);
-    json_decref(root);
-    if (text == NULL) {
-        return cli_fail(EXIT_OUR_FAILURE, "no memory for permissions");
+    if (recording_settle(p->json, p->json != NULL ? strlen(p->json) : 0, environment, &text, &err) <
+        0) {
+        return cli_fail_library(&err);
     }
     free(p->json);
     p->json = text;

@@ -4,6 +4,7 @@
 #define VIAL_CLI_PERMISSION_ARGS_H
 
 #include "cli/cli.h"
+#include "policy/permission.h"
 
 struct permission_args {
     const char *given, *clock, *seed;
@@ -16,9 +17,9 @@ int permission_args_take(struct permission_args *p, struct cli_args *a);
 /* Reads what is to be read, and makes one policy of it. 0, or an exit code after a message. */
 int permission_args_prepare(struct permission_args *p);
 
-/* Sets the clock to the present time and a seed, when they are wanted and nothing was said of them.
- */
-int permission_args_settle(struct permission_args *p, int wants_clock, int wants_seed);
+/* Sets the clock to the present time and a seed, unless something was said of them, here or by the
+ * environment, which may be NULL. */
+int permission_args_settle(struct permission_args *p, const struct permission *environment);
 void permission_args_release(struct permission_args *p);
 
 #endif

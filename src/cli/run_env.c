@@ -177,8 +177,7 @@ static int settle_record(struct run_env *e)
     if (e->document != NULL) {
         (void)!catalog_parse(e->document, e->document_len, &doc, &report, NULL);
     }
-    code = permission_args_settle(&e->permissions, doc == NULL || !doc->permissions->clock_is_set,
-        doc == NULL || !doc->permissions->random_is_set);
+    code = permission_args_settle(&e->permissions, doc != NULL ? doc->permissions : NULL);
     document_free(doc);
     buf_release(&report);
     return code;

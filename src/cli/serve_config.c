@@ -13,6 +13,7 @@
 #include "cli/cli.h"
 #include "cli/env.h"
 #include "http/log.h"
+#include "store/run_store.h"
 
 enum {
     FILES_MAX = 100, /* of vial.conf.d */
@@ -77,6 +78,10 @@ static const struct setting SETTINGS[] = {
     {"outputs_run_max", KIND_SIZE, AT(outputs_run_bytes_max), "64M", 0, UINT64_C(1) << 40,
         "files and artifacts of one run on the disk; 0: none"},
     {"outputs_max", KIND_SIZE, AT(outputs_bytes_max), "1G", 0, UINT64_C(1) << 46,
+        "those of all runs; the oldest go first"},
+    {"recording_max", KIND_SIZE, AT(recording_bytes_max), "16M", 0, RUN_RECORDING_BYTES_MAX,
+        "the recording of one run that asks for it; 0: none"},
+    {"recordings_max", KIND_SIZE, AT(recordings_bytes_max), "1G", 0, UINT64_C(1) << 46,
         "those of all runs; the oldest go first"},
     {"audit_days", KIND_NUMBER, AT(audit_days), "0", 0, 36500,
         "records of the audit are kept; 0: for ever"},

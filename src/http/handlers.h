@@ -15,6 +15,9 @@ void runs_call(struct exchange *x);
 void runs_file(struct exchange *x);
 void runs_artifact(struct exchange *x);
 
+/* record.c */
+void runs_recording(struct exchange *x);
+
 /* environments.c */
 void environments_create(struct exchange *x);
 void environments_update(struct exchange *x);

@@ -35,9 +35,10 @@ struct http_options {
 
     uint64_t kept_bytes_max; /* results and events of ended runs, in memory */
     uint32_t kept_runs_max;
-    uint64_t events_bytes_max;                         /* of one run */
-    uint32_t runs_days;                                /* how long the store keeps runs */
-    uint64_t outputs_run_bytes_max, outputs_bytes_max; /* files and artifacts on the disk */
+    uint64_t events_bytes_max;                          /* of one run */
+    uint32_t runs_days;                                 /* how long the store keeps runs */
+    uint64_t outputs_run_bytes_max, outputs_bytes_max;  /* files and artifacts on the disk */
+    uint64_t recording_bytes_max, recordings_bytes_max; /* of one run, and of all */
     uint32_t audit_days;
     uint32_t audit_required;   /* not 0: nothing runs that cannot be recorded */
     uint32_t callback_private; /* not 0: callbacks may go to addresses that are not public */

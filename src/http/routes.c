@@ -28,6 +28,7 @@ const struct route ROUTES[] = {
     {"GET", "/v1/runs/{id}/files/{path*}", RUN | SESSION | ADMIN, 0, NULL, runs_file},
     {"GET", "/v1/runs/{id}/artifacts/{artifact}/{representation}", RUN | SESSION | ADMIN, 0, NULL,
         runs_artifact},
+    {"GET", "/v1/runs/{id}/recording", RUN | ADMIN, 0, NULL, runs_recording},
 
     {"POST", "/v1/sessions", SESSION, ROUTE_ANY_BODY, "SessionRequest", sessions_create},
     {"GET", "/v1/sessions", SESSION | ADMIN, 0, NULL, sessions_list},

@@ -191,6 +191,7 @@ void run_unref(struct run *run)
     free(run->whole_request);
     free(run->stored_request);
     free(run->tools);
+    free(run->recording);
     free(run->json);
     free(run);
 }
@@ -470,7 +471,8 @@ static void tidy_up(struct loop_post *post)
     run->ended = NULL;
     forget_request(run);
     if (!run->is_quiet) {
-        run->kept_bytes = run->json_len + run->events.text.len + sizeof(*run) + run->body_bytes;
+        run->kept_bytes = run->json_len + run->events.text.len + sizeof(*run) + run->body_bytes +
+                          run->recording_len;
         server->runs->kept_bytes += run->kept_bytes;
         run_save(run);
         shrink_table(server->runs);

@@ -31,6 +31,7 @@ enum run_state { RUN_STATE_QUEUED, RUN_STATE_RUNNING, RUN_STATE_ENDED };
 enum {
     RUN_TAIL_BYTES = 4,   /* of a character whose rest has not come yet */
     RUN_CALLS_MAX = 1024, /* that wait for a client's answer */
+    RUN_FAULT_BYTES = 400,
 };
 
 /* A call that a client has to answer, or to approve. */
@@ -71,6 +72,9 @@ struct run {
     int (*before)(struct run *run, struct vial_error *err);
     void (*after)(struct run *run);
     void *around_user;
+    size_t recording_bytes_max; /* 0: it is not to be recorded */
+    char *recording;            /* JSON, until the store has it; the worker's until the end */
+    size_t recording_len;
     size_t body_bytes; /* of memory that the result takes beside its text */
     size_t kept_bytes;
 
@@ -115,6 +119,7 @@ struct run {
     char from[64];        /* where the client is */
     char environment[80]; /* name@version, or "" */
     char status[24];
+    char recording_fault[RUN_FAULT_BYTES]; /* why there is no recording */
 };
 
 struct runs;

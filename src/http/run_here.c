@@ -78,8 +78,8 @@ int run_here(struct run *run)
     struct vial_run *handle = NULL;
 
     if (runs->heard != NULL || run->spec.environment != NULL || run->session != NULL ||
-        run->before != NULL || run->spec.tools_count > 0 || run->spec.body_len > HERE_BYTES_MAX ||
-        run_prepare(run, &run->err) < 0) {
+        run->before != NULL || run->spec.tools_count > 0 || run->recording_bytes_max > 0 ||
+        run->spec.body_len > HERE_BYTES_MAX || run_prepare(run, &run->err) < 0) {
         return 0;
     }
     run->is_prepared = 1;

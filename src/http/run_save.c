@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "http/log.h"
+#include "http/record.h"
 #include "http/run_inside.h"
 #include "http/server.h"
 #include "http/sessions.h"
@@ -43,6 +44,7 @@ static void note_stored(struct runs *runs, const struct run_batch *batch)
         if (batch->stored[i].ended_us != 0 && !run->is_stored) {
             run->is_stored = 1;
             runs->unstored_count -= run->is_in_table != 0;
+            run_recording_forget(run);
         }
     }
 }
@@ -208,6 +210,13 @@ void run_to_stored(const struct run *run, struct stored_run *s)
     if (run->state == RUN_STATE_ENDED && run->json_len <= RUN_RESULT_BYTES_MAX) {
         s->result = run->json; /* of a larger one the store has the rest */
         s->result_len = run->json_len;
+    }
+    if (run->recording_bytes_max > 0 && run->state != RUN_STATE_ENDED) {
+        s->recording_fault = "the server ended before the run did"; /* until the run has ended */
+    } else if (run->recording_bytes_max > 0 && !run->is_stored) {
+        s->recording = run->recording;
+        s->recording_len = run->recording != NULL ? run->recording_len : 0;
+        s->recording_fault = run->recording == NULL ? run->recording_fault : NULL;
     }
     (void)snprintf(s->id, sizeof(s->id), "%s", run->id);
     (void)snprintf(s->key, sizeof(s->key), "%s", run->key);

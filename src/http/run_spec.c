@@ -426,6 +426,13 @@ static int take_record_calls(struct run_spec *spec, uint32_t at, struct vial_err
     return VIAL_OK;
 }
 
+static int take_record(struct run_spec *spec, uint32_t at, struct vial_error *err)
+{
+    (void)err;
+    spec->record = is_true(spec, at);
+    return VIAL_OK;
+}
+
 static int take_detach(struct run_spec *spec, uint32_t at, struct vial_error *err)
 {
     (void)err;
@@ -552,6 +559,7 @@ static const struct {
     {"scan", take_scan},
     {"tools", take_tools},
     {"record_calls", take_record_calls},
+    {"record", take_record},
     {"detach", take_detach},
     {"stream", take_stream},
     {"agent", take_agent},

@@ -29,7 +29,7 @@ struct run_spec {
     char *environment; /* "name" or "name@3", or NULL */
     char *agent;       /* what the client calls itself, or NULL */
     char *callback_url, *callback_secret;
-    int detach, stream, keep_code;
+    int detach, stream, record;
     char *body; /* owned; the rest points into it */
     size_t body_len;
     struct tree tree;

@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "http/call_answer.h"
 #include "http/envs.h"
+#include "http/record.h"
 #include "http/run_inside.h"
 #include "http/server.h"
 #include "http/sessions.h"
@@ -292,6 +293,7 @@ static int splice(struct run *run, struct buf *out, const char *json, size_t len
 
     json_init(&w, out, NULL);
     put_head(&w, run);
+    run_recording_put(run, &w);
     json_end_object(&w);
     r = json_finish(&w);
     if (r < 0) {
@@ -324,6 +326,7 @@ int run_make_json(struct run *run)
 
         json_init(&w, &out, NULL);
         put_head(&w, run);
+        run_recording_put(run, &w);
         put_rest(&w, run);
         r = json_finish(&w);
     }
@@ -413,7 +416,9 @@ int run_prepare(struct run *run, struct vial_error *err)
         (void)snprintf(
             run->environment, sizeof(run->environment), "%s@%u", run->env->name, run->env->version);
     }
-    return run->spec.tools_count > 0 || run->env != NULL ? give_tools(run, err) : VIAL_OK;
+    r = run_recording_prepare(run, err);
+    return r == VIAL_OK && (run->spec.tools_count > 0 || run->env != NULL) ? give_tools(run, err)
+                                                                           : r;
 }
 
 int run_set_handle(struct run *run, struct vial_run *handle, int is_evaluating)
@@ -591,6 +596,7 @@ void run_work(struct job *job)
     if (run->after != NULL) {
         run->after(run);
     }
+    run_recording_make(run);
     run_conclude(run);
     run_record_end(run);
     envs_release(run->server, run->env);

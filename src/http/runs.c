@@ -13,6 +13,7 @@
 #include "http/idempotency.h"
 #include "http/multipart.h"
 #include "http/problem.h"
+#include "http/record.h"
 #include "http/run.h"
 #include "http/run_inside.h"
 #include "http/runs.h"
@@ -157,6 +158,9 @@ static int check_spec(struct run *run, struct exchange *x, int is_stream)
             "runs that are waited for or detached");
         return -1;
     }
+    if (run->spec.record && run_recording_want(run, x) < 0) {
+        return -1;
+    }
     if (run->spec.callback_url == NULL) {
         return 0;
     }
@@ -276,16 +280,14 @@ int runs_may_see(const struct exchange *x, const char *key)
     return strcmp(x->caller.id, key) == 0 || (x->caller.scopes & KEY_SCOPE_ADMIN) != 0;
 }
 
-/* The run of the path when it is in memory and may be seen. */
-static struct run *find(const struct exchange *x)
+struct run *runs_of_path(const struct exchange *x)
 {
     struct run *run = runs_find(x->server, x->params[0]);
 
     return run != NULL && runs_may_see(x, run->key) ? run : NULL;
 }
 
-/* The run of the path from the store: 0, or -1 with an answer. In a thread beside the loop. */
-static int load(struct exchange *x, struct stored_run *run)
+int runs_load(struct exchange *x, struct stored_run *run)
 {
     struct vial_error err;
 
@@ -315,7 +317,7 @@ static void get_stored(struct exchange *x)
     struct json_writer w;
     struct buf out;
 
-    if (load(x, &run) < 0) {
+    if (runs_load(x, &run) < 0) {
         return;
     }
     if (run.result != NULL) {
@@ -333,7 +335,7 @@ static void get_stored(struct exchange *x)
 
 void runs_get(struct exchange *x)
 {
-    struct run *run = find(x);
+    struct run *run = runs_of_path(x);
     struct buf out;
 
     if (run == NULL) {
@@ -376,7 +378,7 @@ static void cancel_stored(struct exchange *x)
 {
     struct stored_run run = {.created_us = 0};
 
-    if (load(x, &run) == 0) {
+    if (runs_load(x, &run) == 0) {
         answer_problem(x, PROBLEM_ENDED, "the run has ended: %s", run.status);
         stored_run_release(&run);
     }
@@ -384,7 +386,7 @@ static void cancel_stored(struct exchange *x)
 
 void runs_cancel(struct exchange *x)
 {
-    struct run *run = find(x);
+    struct run *run = runs_of_path(x);
     struct buf out;
 
     if (run == NULL) {
@@ -412,7 +414,7 @@ static void events_stored(struct exchange *x)
     struct buf out;
     char end[RUN_NAME_BYTES_MAX + 80];
 
-    if (load(x, &run) < 0) {
+    if (runs_load(x, &run) < 0) {
         return;
     }
     buf_init(&out, run.result_len + LIST_BYTES_MAX);
@@ -433,7 +435,7 @@ static void events_stored(struct exchange *x)
 void runs_events(struct exchange *x)
 {
     const char *after = exchange_query(x, "after");
-    struct run *run = find(x);
+    struct run *run = runs_of_path(x);
     uint64_t seq = 0;
 
     after = after != NULL ? after : exchange_header(x, "Last-Event-ID");
@@ -455,7 +457,7 @@ void runs_events(struct exchange *x)
 
 void runs_call(struct exchange *x)
 {
-    struct run *run = find(x);
+    struct run *run = runs_of_path(x);
     struct vial_error err = {.code = 0};
     char *end = NULL;
     uint64_t call = strtoull(x->params[1], &end, 10);
@@ -524,7 +526,7 @@ static void answer_kept(struct exchange *x, const char *name)
     struct output_found found;
     struct vial_error err;
 
-    if (load(x, &run) < 0) {
+    if (runs_load(x, &run) < 0) {
         return;
     }
     stored_run_release(&run);
@@ -554,7 +556,7 @@ static void file_kept(struct exchange *x)
 
 void runs_file(struct exchange *x)
 {
-    struct run *run = find(x);
+    struct run *run = runs_of_path(x);
     struct vial_file file;
     size_t i, count;
 
@@ -599,7 +601,7 @@ static void artifact_kept(struct exchange *x)
 void runs_artifact(struct exchange *x)
 {
     struct vial_representation shown = VIAL_REPRESENTATION_INIT;
-    struct run *run = find(x);
+    struct run *run = runs_of_path(x);
     size_t artifact = 0, index = 0;
 
     if (artifact_of(x, &artifact, &index) < 0) {

@@ -22,9 +22,15 @@ void runs_go(struct exchange *x, struct run *run, int is_stream);
 /* May the caller see what belongs to this key? */
 int runs_may_see(const struct exchange *x, const char *key);
 
+/* The run of the path when it is in memory and may be seen; borrowed. */
+struct run *runs_of_path(const struct exchange *x);
+
+/* The run of the path from the store: 0, or -1 with an answer. In a thread beside the loop. */
+struct stored_run;
+int runs_load(struct exchange *x, struct stored_run *run);
+
 /* A row of the list of runs. */
 struct json_writer;
-struct stored_run;
 void runs_put_row(struct json_writer *w, const struct stored_run *run);
 
 /* The query's "limit", up to max. 0, or -1 with an answer. */

@@ -58,6 +58,7 @@ static int open_stores(
     r = r < 0 ? r : outputs_open(o->data_dir, &server->outputs, err);
     if (r == VIAL_OK) {
         outputs_set_limits(server->outputs, o->outputs_run_bytes_max, o->outputs_bytes_max);
+        run_store_set_recordings_max(server->run_store, o->recordings_bytes_max);
     }
     r = r < 0 ? r : audit_open(&audit, &server->audit, err);
     r = r < 0 ? r
@@ -366,6 +367,7 @@ int server_reload(struct server *server, const struct http_options *options, con
     server->options = options;
     queue_set_limits(&server->queue, &limits);
     outputs_set_limits(server->outputs, options->outputs_run_bytes_max, options->outputs_bytes_max);
+    run_store_set_recordings_max(server->run_store, options->recordings_bytes_max);
     log_setup((enum log_level)options->log_level, -1);
     (void)!server_record(server, &record, NULL);
     if (ret_fixed != NULL) {

@@ -164,9 +164,10 @@ static const char *skip_value(const char *p, const char *end)
     return p;
 }
 
+/* More than fits is cut, when there is somebody to be told of it; else it is a failure. */
 static int put(struct buf *out, const char *bytes, size_t n, int *is_cut, struct vial_error *err)
 {
-    if (n > AUDIT_VALUE_BYTES_MAX - out->len) {
+    if (is_cut != NULL && n > out->max - out->len) {
         *is_cut = 1;
         return VIAL_OK;
     }
@@ -179,7 +180,8 @@ static int walk(const struct audit_rules *rules, const char *p, const char *end,
     static const char redacted[] = ":\"[redacted]\"";
     int r = VIAL_OK;
 
-    for (p = skip_space(p, end); p < end && r == VIAL_OK && !*is_cut; p = skip_space(p, end)) {
+    for (p = skip_space(p, end); p < end && r == VIAL_OK && (is_cut == NULL || !*is_cut);
+         p = skip_space(p, end)) {
         const char *from = p, *colon;
 
         if (*p != '"') {
@@ -215,4 +217,13 @@ int audit_redact(const struct audit_rules *rules, const char *json, size_t len, 
     }
     buf_release(&text);
     return r;
+}
+
+int audit_redact_whole(const struct audit_rules *rules, const char *json, size_t len,
+    struct buf *out, struct vial_error *err)
+{
+    if (json_check(json, len, DEPTH_MAX, NULL) < 0) {
+        return vial__fail(err, VIAL_E_INVALID, "what is to be redacted is not JSON");
+    }
+    return walk(rules, json, json + len, out, NULL, err);
 }

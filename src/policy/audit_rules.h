@@ -38,4 +38,10 @@ const char *audit_redact_fault(const char *pattern, size_t len);
 VIAL_NODISCARD int audit_redact(const struct audit_rules *rules, const char *json, size_t len,
     struct buf *out, struct vial_error *err);
 
+/* The same without a maximum but that of out, which may have to be AUDIT_REDACT_GROWTH times as
+ * long as the value. VIAL_E_INVALID when json is none. */
+enum { AUDIT_REDACT_GROWTH = 4 };
+VIAL_NODISCARD int audit_redact_whole(const struct audit_rules *rules, const char *json, size_t len,
+    struct buf *out, struct vial_error *err);
+
 #endif

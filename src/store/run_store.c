@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/fd.h"
@@ -43,6 +44,14 @@ static const char *const MIGRATIONS[] = {
     "  http_status INTEGER NOT NULL, content_type TEXT NOT NULL, body BLOB,"
     "  UNIQUE (key, name));"
     "CREATE INDEX request_created ON request (created_us);",
+    /* bytes NULL: there is none, and fault says why. In a table of its own, so that those who go
+     * through runs do not go through recordings. */
+    "CREATE TABLE recording (run TEXT PRIMARY KEY, len INTEGER NOT NULL, fault TEXT NOT NULL,"
+    "  bytes BLOB);"
+    "CREATE INDEX recording_kept ON recording (run, len) WHERE len > 0;"
+    "CREATE TRIGGER recording_goes AFTER DELETE ON run BEGIN"
+    "  DELETE FROM recording WHERE run = old.id;"
+    " END;",
 };
 
 static const struct database_kind RUNS = {.file = "runs.db",
@@ -76,6 +85,7 @@ int run_store_open(const char *directory, struct run_store **ret, struct vial_er
         return vial__fail(err, VIAL_E_NOMEM, "no memory for the store of runs");
     }
     store->lock_fd = -1;
+    store->recordings_bytes_max = UINT64_MAX;
     (void)pthread_mutex_init(&store->lock, NULL);
     r = database_open_in(directory, &RUNS, &store->db, &store->lock_fd, err);
     if (r < 0) {
@@ -84,6 +94,22 @@ int run_store_open(const char *directory, struct run_store **ret, struct vial_er
     }
     *ret = store;
     return VIAL_OK;
+}
+
+int run_store_open_there(const char *directory, struct run_store **ret, struct vial_error *err)
+{
+    char path[DATABASE_PATH_BYTES_MAX];
+    struct stat st;
+
+    (void)snprintf(path, sizeof(path), "%s/%s", directory, RUNS.file);
+    if (stat(path, &st) < 0 && errno == ENOENT) {
+        (void)vial__fail(err, VIAL_E_INVALID, "no server has kept runs in %s", directory);
+        if (err != NULL) {
+            err->sys = ENOENT;
+        }
+        return VIAL_E_INVALID;
+    }
+    return run_store_open(directory, ret, err);
 }
 
 /* Begins a change by this thread alone. */
@@ -167,13 +193,18 @@ static void read_run(sqlite3_stmt *s, struct stored_run *ret)
     run_store_copy_text(s, 5, ret->status, sizeof(ret->status));
 }
 
-static int fail_missing(struct vial_error *err, const char *what)
+int run_store_fail(struct vial_error *err, int sys, const char *text)
 {
-    (void)vial__fail(err, VIAL_E_INVALID, "there is no %s", what);
+    (void)vial__fail(err, VIAL_E_INVALID, "%s", text);
     if (err != NULL) {
-        err->sys = ENOENT;
+        err->sys = sys;
     }
     return VIAL_E_INVALID;
+}
+
+static int fail_missing(struct vial_error *err)
+{
+    return run_store_fail(err, ENOENT, "there is no such run");
 }
 
 /* ---- saving ---- */
@@ -225,8 +256,9 @@ static int has_ended(sqlite3 *db, const char *id, int *ret, struct vial_error *e
 }
 
 static int save_one(
-    sqlite3 *db, sqlite3_stmt *s, const struct stored_run *run, struct vial_error *err)
+    struct run_store *store, sqlite3_stmt *s, const struct stored_run *run, struct vial_error *err)
 {
+    sqlite3 *db = store->db;
     const char *const texts[] = {
         run->id, run->key, run->agent, run->environment, run->session, run->status};
     const uint64_t numbers[] = {run->created_us, run->started_us, run->ended_us, run->cpu_us};
@@ -249,7 +281,7 @@ static int save_one(
     if (r == VIAL_OK && run->ended_us != 0 && !before && run->cpu_us > 0) {
         r = add_usage(db, run->key, run->ended_us, run->cpu_us, err);
     }
-    return r;
+    return r < 0 ? r : run_recording_save(store, run, err);
 }
 
 static int check_run(const struct stored_run *run, struct vial_error *err)
@@ -261,6 +293,10 @@ static int check_run(const struct stored_run *run, struct vial_error *err)
         return vial__fail(err, VIAL_E_INVALID,
             "a run is kept with up to %d bytes of request and %d of result", RUN_REQUEST_BYTES_MAX,
             RUN_RESULT_BYTES_MAX);
+    }
+    if (run->recording_len > RUN_RECORDING_BYTES_MAX) {
+        return vial__fail(
+            err, VIAL_E_INVALID, "a recording has up to %d bytes", RUN_RECORDING_BYTES_MAX);
     }
     return VIAL_OK;
 }
@@ -291,7 +327,7 @@ int run_store_save(
         " result = coalesce(excluded.result, result)",
         &s, err);
     for (i = 0; i < count && r == VIAL_OK; i++) {
-        r = save_one(store->db, s, &runs[i], err);
+        r = save_one(store, s, &runs[i], err);
     }
     database_finalizep(&s);
     return leave(store, r, err);
@@ -348,7 +384,7 @@ static int get_locked(
     (void)sqlite3_bind_text(s, 1, id, -1, SQLITE_STATIC);
     r = database_step(store->db, s, err);
     if (r <= 0) {
-        return r < 0 ? r : fail_missing(err, "such run");
+        return r < 0 ? r : fail_missing(err);
     }
     read_run(s, &run);
     r = run_store_copy_bytes(s, 10, &run.request, &run.request_len, err);
@@ -367,7 +403,7 @@ int run_store_get(
     int r;
 
     if (!id_is_valid(RUN_PREFIX, id, strlen(id))) {
-        return fail_missing(err, "such run");
+        return fail_missing(err);
     }
     (void)pthread_mutex_lock(&store->lock);
     r = get_locked(store, id, ret, err);

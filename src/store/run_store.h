@@ -1,5 +1,6 @@
-/* run_store.h - runs that can be asked for after they have ended, answers that are given again to
- * who asks again, and the CPU time that keys used: in the file runs.db of the data directory.
+/* run_store.h - runs that can be asked for after they have ended, with their recordings, answers
+ * that are given again to who asks again, and the CPU time that keys used: in the file runs.db of
+ * the data directory.
  *
  *     run_store_open -> run_store_save, run_store_get, run_store_list, ... -> run_store_free
  *
@@ -26,6 +27,7 @@ enum {
     RUN_NAME_BYTES_MAX = 128, /* of key, environment, session, status, agent; cut */
     RUN_REQUEST_BYTES_MAX = 16 << 20,
     RUN_RESULT_BYTES_MAX = 64 << 20,
+    RUN_RECORDING_BYTES_MAX = 512 << 20,
     RUN_PAGE_MAX = 200,
     RUN_SAVE_MAX = 256, /* of one run_store_save */
     IDEMPOTENCY_NAME_BYTES_MAX = 255,
@@ -54,6 +56,11 @@ struct stored_run {
     size_t request_len;
     char *result; /* JSON, or NULL */
     size_t result_len;
+    /* For run_store_save only, which keeps both in the place of what there is: its recording, or
+     * why there is none although there should be. NULL and NULL: it was not recorded. */
+    const char *recording;
+    size_t recording_len;
+    const char *recording_fault;
 };
 
 void stored_run_release(struct stored_run *run);
@@ -63,6 +70,11 @@ struct run_store;
 VIAL_NODISCARD int run_store_open(
     const char *directory, struct run_store **ret, struct vial_error *err);
 void run_store_free(struct run_store *store);
+
+/* The same for who only wants to read: ENOENT when no server has kept runs there, and nothing is
+ * made. */
+VIAL_NODISCARD int run_store_open_there(
+    const char *directory, struct run_store **ret, struct vial_error *err);
 
 /* For the server, when it starts: runs that an earlier one left queued or running get the status
  * and the result given here, and requests that it left running become interrupted ones. *ret_count
@@ -79,6 +91,20 @@ VIAL_NODISCARD int run_store_save(
 
 VIAL_NODISCARD int run_store_get(
     struct run_store *store, const char *id, struct stored_run *ret, struct vial_error *err);
+
+/* ---- recordings, which go with their run ---- */
+
+/* How many bytes all of them may have, from now on; the oldest make room for new ones. Before this
+ * there is no maximum. */
+void run_store_set_recordings_max(struct run_store *store, uint64_t bytes_max);
+
+/* The recording of a run, which belongs to the caller and ends in NUL. VIAL_E_INVALID with err->sys
+ * ENOENT: there is no such run; ENODATA: it was not recorded; ESTALE: it was, and its recording is
+ * not there, err->text says why. */
+VIAL_NODISCARD int run_store_recording(
+    struct run_store *store, const char *id, char **ret, size_t *ret_len, struct vial_error *err);
+
+/* ---- lists ---- */
 
 /* Every field may be NULL or 0. environment is "name@version", or "name" for all its versions. */
 struct run_filter {

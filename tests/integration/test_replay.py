@@ -86,11 +86,58 @@ def test_refusals_are_repeated(vial, folder, record):
     assert vial("replay", path).stdout == "the same: status ok, 2 calls\n"
 
 
+def test_what_was_not_approved_is_refused_again_and_at_once(vial, folder):
+    (folder / "tools.json").write_text(json.dumps([{"name": "pay", "approve": True}, {"name": "wrong", "output": {"type": "string"}, "exec": {"command": ["/bin/echo", "5"]}}]))
+    code = "[await pay(1).catch((e) => e.message), await wrong(1).catch((e) => e.name)]"
+    done = vial("run", "--record", folder / "r.json", "--tools", folder / "tools.json", "--approve", "no", "-e", code)
+    assert done.stdout == "[ 'pay was not approved: the answer was no', 'AnswerError' ]\n", done.stderr
+    again = vial("replay", folder / "r.json", timeout=5) # not after the time that a tool has
+    assert (again.returncode, again.stdout) == (0, "the same: status ok, 2 calls\n"), again.stdout
+
+
+def test_what_the_scanner_refused_is_refused_again(vial, record):
+    path, done = record("--scan", "block", "-e", "({}).constructor.constructor('return 1')()")
+    assert done.returncode == 126
+    assert vial("replay", path).stdout == "the same: status denied, 0 calls\n"
+
+
+def test_the_ways_of_tools_to_the_host_are_not_recorded(vial, folder):
+    tools = [{"name": "a", "http": {"url": "http://127.0.0.1:9/hush", "headers": {"Authorization": "hush"}}},
+             {"name": "b", "exec": {"command": ["/bin/sh", "-c", "echo 1; : hush"], "env": {"KEY": "hush"}}}]
+    (folder / "tools.json").write_text(json.dumps(tools))
+    done = vial("run", "--record", folder / "r.json", "--tools", folder / "tools.json", "-e", "[await a(1).catch((e) => e.name), await b(1)]")
+    assert done.stdout == "[ 'NetworkError', 1 ]\n"
+    assert "hush" not in (folder / "r.json").read_text()
+    assert vial("replay", folder / "r.json").returncode == 0
+
+
+def test_what_an_environment_redacts_is_not_recorded(vial, folder):
+    data = ("--data-dir", folder / "data")
+    (folder / "e.json").write_text(json.dumps({"name": "e", "audit": {"redact": ["password"]}}))
+    assert vial("env", "create", folder / "e.json", *data).returncode == 0
+    run = ("run", *data, "--in", "e", "--record", folder / "r.json", "--input", '{"password": "hush"}')
+    assert vial(*run, "--json", "-e", "({ password: input.password, n: 1 })").returncode == 0
+    assert "hush" not in (folder / "r.json").read_text()
+    assert vial("replay", folder / "r.json").stdout == "the same: status ok, 0 calls\n"
+    (folder / "r.json").unlink()
+    refused = vial(*run, "-e", "input") # the value as text has no members to go by
+    assert refused.returncode == 125 and "must be JSON" in refused.stderr and not (folder / "r.json").exists()
+
+
+def test_a_number_that_cannot_be_recorded(vial, record):
+    path, done = record("--json", "-e", "2 ** 64")
+    assert done.returncode == 125 and "cannot be recorded: its result cannot be read: too big integer" in done.stderr and not path.exists()
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"vial_record": 2}', '{"vial_record": 1}', '{"vial_record": 1, "name": "a", "source": 1}',
                                   '{"vial_record": 1, "name": "a", "source": "1", "env": [1]}',
                                   '{"vial_record": 1, "name": "a", "source": "1", "files": [{"name": "x", "base64": "!"}]}',
                                   '{"vial_record": 1, "name": "a", "source": "1", "result": {"calls": [{}]}}',
-                                  '{"vial_record": 1, "name": "a", "source": "1", "environment": "{"}'])
+                                  '{"vial_record": 1, "name": "a", "source": "1", "result": {}, "limits": {"wall_ms_max": 9999999999999}}',
+                                  '{"vial_record": 1, "name": "a", "source": "1", "result": {}, "scan_rules": [1]}',
+                                  '{"vial_record": 1, "name": "a", "source": "1", "result": {}, "tools": [{"name": 1}]}',
+                                  '{"vial_record": 1, "name": "a", "source": "1", "result": {}, "environment": "{\\"name\\": 1}"}',
+                                  '{"vial_record": 1, "name": "a", "source": "1", "result": {}, "environment": "{"}'])
 def test_what_is_no_recording_is_refused(vial, folder, text):
     (folder / "bad.json").write_text(text)
     done = vial("replay", folder / "bad.json")
@@ -98,5 +145,7 @@ def test_what_is_no_recording_is_refused(vial, folder, text):
 
 
 def test_the_file_has_to_be_given(vial):
-    assert vial("replay").returncode == 2 and vial("replay", "--what").returncode == 2
+    assert vial("replay").returncode == 2 and vial("replay", "--what").returncode == 2 and vial("replay", "a", "b").returncode == 2
+    missing = vial("replay", "none.json")
+    assert missing.returncode == 2 and "cannot read none.json" in missing.stderr
     assert "vial replay FILE" in vial("replay", "--help").stdout

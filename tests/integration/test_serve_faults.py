@@ -66,6 +66,9 @@ def test_a_full_disk(vial, folder, small_disk):
         detached = s.ask("POST", "/v1/runs", {"code": "k", "environment": "there", "detach": True}).json["id"]
         assert wait_until(lambda: s.ask("GET", f"/v1/runs/{detached}").json.get("value") == 7)
         during.append(detached)
+        recorded = s.run("Math.random()", record=True)["id"]
+        during.append(recorded)
+        assert s.ask("GET", f"/v1/runs/{recorded}/recording").status == 200
         assert s.ask("GET", f"/v1/runs/{during[0]}/files/f.txt").body == b"left 100"
         items = s.ask("GET", "/v1/runs?limit=200").json["items"]
         assert {i["id"] for i in items} == set(before + during) and {i["status"] for i in items} == {"ok"}
@@ -85,7 +88,8 @@ def test_a_full_disk(vial, folder, small_disk):
     verified = vial("audit", "verify", "--data-dir", small_disk)
     assert verified.returncode == 0, verified.stdout + verified.stderr
     with serving(vial, folder) as s: # all of it is on the disk
-        for i, run in enumerate(during[:-1]):
+        assert s.ask("GET", f"/v1/runs/{recorded}/recording").status == 200 and vial("replay", recorded, "--data-dir", small_disk).returncode == 0
+        for i, run in enumerate(during[:-2]):
             assert s.ask("GET", f"/v1/runs/{run}").json["value"] == 2 * (100 + i)
             assert s.ask("GET", f"/v1/runs/{run}/files/f.txt").body == b"left %d" % (100 + i)
 

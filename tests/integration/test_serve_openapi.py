@@ -20,7 +20,7 @@ EXAMPLES = [(path, method, operation, name, example["value"]) for path, method, 
 def server(tmp_path_factory):
     with serving(Vial(BUILD), tmp_path_factory.mktemp("openapi")) as s:
         assert s.ask("POST", "/v1/environments", {"name": "example", "prefix": "const rate = 2", "tools": [{"name": "crm.find"}]}).status == 201
-        s.run_id = s.run("const fs = require('fs'); fs.writeFileSync('out.txt', 'x'); display('shown'); 1", outs=["out.txt"])["id"]
+        s.run_id = s.run("const fs = require('fs'); fs.writeFileSync('out.txt', 'x'); display('shown'); 1", outs=["out.txt"], record=True)["id"]
         s.key_id = s.ask("POST", "/v1/keys", {"scopes": ["run"]}).json["id"]
         assert wait_until(lambda: s.ask("GET", f"/api/Audit/{s.run_id}").status == 200)
         yield s

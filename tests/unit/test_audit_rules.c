@@ -128,6 +128,35 @@ static void what_is_no_json_is_cut(void **state)
     expect(0, "1 2", "{\"cut\":true,\"bytes\":3}");
 }
 
+/* Who keeps all of a value has no use for one that is cut. */
+static void a_whole_value_is_redacted_however_long_it_is(void **state)
+{
+    char secret[] = "s", *json = malloc(AUDIT_VALUE_BYTES_MAX + 100);
+    const struct audit_rules rules = {.redact = patterns, .redact_count = 1};
+    size_t len = AUDIT_VALUE_BYTES_MAX + 50;
+    struct buf out;
+
+    (void)state;
+    assert_non_null(json);
+    patterns[0] = secret;
+    memset(json, 'x', len);
+    memcpy(json, "{\"s\":1,\"a\":\"", 12);
+    memcpy(json + len - 2, "\"}", 2);
+    buf_init(&out, AUDIT_REDACT_GROWTH * len);
+    assert_int_equal(audit_redact_whole(&rules, json, len, &out, &err), 0);
+    assert_int_equal(out.len, len + strlen("\"[redacted]\"") - 1);
+    assert_memory_equal(out.data, "{\"s\":\"[redacted]\",\"a\":\"xx", 25);
+    buf_release(&out);
+    buf_init(&out, len - 1); /* what does not fit is a failure, not a part of it */
+    assert_int_equal(audit_redact_whole(&rules, json, len, &out, &err), VIAL_E_NOMEM);
+    buf_release(&out);
+    buf_init(&out, 100);
+    assert_int_equal(audit_redact_whole(&rules, "{", 1, &out, &err), VIAL_E_INVALID);
+    assert_int_equal(audit_redact_whole(&rules, "{\"\":1}", 6, &out, &err), 0);
+    buf_release(&out);
+    free(json);
+}
+
 static void patterns_are_bounded(void **state)
 {
     char longer[66];
@@ -150,6 +179,7 @@ int main(void)
         cmocka_unit_test(long_names_are_redacted),
         cmocka_unit_test(what_is_too_long_is_cut),
         cmocka_unit_test(what_is_no_json_is_cut),
+        cmocka_unit_test(a_whole_value_is_redacted_however_long_it_is),
         cmocka_unit_test(patterns_are_bounded),
     };
 

@@ -439,7 +439,7 @@ static void runs_of_a_newer_vial_are_left_alone(void **state)
     (void)state;
     change_file("PRAGMA user_version = 9");
     assert_int_equal(run_store_open(directory, &other, &err), VIAL_E_SYS);
-    assert_non_null(strstr(err.text, "newer vial (its schema is 9, this one knows 1)"));
+    assert_non_null(strstr(err.text, "newer vial (its schema is 9, this one knows 2)"));
 }
 
 static int fill_disk(void *user)
