@@ -17,7 +17,7 @@
 enum { SHOWN_BYTES = 200 };
 
 static const char HELP[] =
-    "usage: vial replay FILE | RUN [--data-dir DIR]\n\n"
+    "usage: vial replay FILE | RUN [--net] [--data-dir DIR]\n\n"
     "Repeats a run that was recorded, with the answers that its tools gave then, and says where "
     "it\nfirst differs: in its calls, its output or its value (docs/permissions.md).\n\n"
     "  FILE            what `vial run --record FILE` has written, or a server gave at\n"
@@ -27,6 +27,9 @@ static const char HELP[] =
     "                  had \"record\": true. What has a slash in it, or is the name of a file that "
     "is\n"
     "                  there, is a FILE: write ./run_0... to be sure\n"
+    "  --net           the rules of its environment let it make its requests to the network "
+    "again,\n"
+    "                  truly; without it there is no network\n"
     "  --data-dir DIR  where the server keeps its runs, as for `vial env`\n\n"
     "Exit codes: 0 the same, 1 it differs, or there is no such run or recording, 2 usage, or the\n"
     "recording is damaged, 125 the store cannot be read.\n";
@@ -259,8 +262,29 @@ static int run_again(struct replay *r)
     return code;
 }
 
+/* A repetition changes nothing anywhere: unless somebody asks for it, it has no network. 0, or an
+ * exit code after a message. */
+static int deny_network(struct replay *r)
+{
+    const struct vial_request *q = &r->request;
+    json_t *permissions = q->permissions != NULL
+                              ? json_loadb(q->permissions, q->permissions_len, 0, NULL)
+                              : json_object();
+
+    if (json_object_set_new(permissions, "net", json_string("deny")) == 0) {
+        r->permissions = json_dumps(permissions, JSON_COMPACT);
+    }
+    json_decref(permissions);
+    if (r->permissions == NULL) {
+        return cli_fail(EXIT_USAGE, "the permissions in %s are no JSON object", r->what);
+    }
+    r->request.permissions = r->permissions;
+    r->request.permissions_len = strlen(r->permissions);
+    return 0;
+}
+
 /* Says what a repetition cannot have. */
-static void warn(const struct replay *r)
+static void warn(const struct replay *r, int has_net)
 {
     size_t i, count = 0;
 
@@ -269,13 +293,14 @@ static void warn(const struct replay *r)
     }
     if (count > 0) {
         (void)fprintf(stderr,
-            "vial: the run made %zu requests to the network, whose answers are not recorded; "
-            "docs/permissions.md says what becomes of them\n",
-            count);
+            "vial: the run made %zu requests to the network, whose answers are not recorded; %s\n",
+            count,
+            has_net ? "they are made again, without secrets"
+                    : "they are refused now, and --net makes them again");
     }
 }
 
-static int repeat_from(const char *data_dir, const char *source)
+static int repeat_from(const char *data_dir, const char *source, int has_net)
 {
     static struct replay r;
     char what[RECORDING_ARG_BYTES], *text = NULL;
@@ -288,8 +313,11 @@ static int repeat_from(const char *data_dir, const char *source)
     r.what = what;
     code = replay_read(&r, text, len, repeat);
     free(text);
+    if (code == 0 && !has_net && r.document != NULL) {
+        code = deny_network(&r);
+    }
     if (code == 0) {
-        warn(&r);
+        warn(&r, has_net);
         code = run_again(&r);
     }
     replay_release(&r);
@@ -298,10 +326,10 @@ static int repeat_from(const char *data_dir, const char *source)
 
 int cmd_replay(int argc, char **argv)
 {
-    static const char *const known[] = {"--data-dir", "--help", NULL};
+    static const char *const known[] = {"--data-dir", "--net", "--help", NULL};
     const char *data_dir = NULL, *source = NULL;
     struct cli_args a;
-    int code = 0;
+    int code = 0, has_net = 0;
 
     cli_args_init(&a, argc, argv);
     while (code == 0 && cli_args_next(&a)) {
@@ -315,6 +343,9 @@ int cmd_replay(int argc, char **argv)
         } else if (strcmp(a.option, "--data-dir") == 0) {
             data_dir = cli_args_value(&a, "replay");
             code = data_dir != NULL ? 0 : EXIT_USAGE;
+        } else if (strcmp(a.option, "--net") == 0) {
+            code = cli_args_plain(&a, "replay");
+            has_net = 1;
         } else {
             code = cli_unknown_option("replay", a.option, known);
         }
@@ -322,5 +353,5 @@ int cmd_replay(int argc, char **argv)
     if (code == 0 && source == NULL) {
         code = cli_fail(EXIT_USAGE, "give a recording: vial replay FILE | RUN");
     }
-    return code != 0 || source == NULL ? code : repeat_from(data_dir, source);
+    return code != 0 || source == NULL ? code : repeat_from(data_dir, source, has_net);
 }

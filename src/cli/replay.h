@@ -36,6 +36,7 @@ struct replay {
     char *document;        /* of the environment, or NULL */
     struct document *read; /* the same */
     char *decoded[2];      /* input and stdin */
+    char *permissions;     /* of the request when they are others than those of then */
 };
 
 /* Reads the recording; its tools are answered by call, which gets the replay. 0, or an exit code

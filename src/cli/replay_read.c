@@ -356,6 +356,7 @@ void replay_release(struct replay *r)
     free(r->modules);
     free(r->rules);
     free(r->document);
+    free(r->permissions);
     document_free(r->read);
     json_decref(r->root);
 }

@@ -71,8 +71,8 @@ def change(data, run, edit):
         db.execute("UPDATE recording SET bytes = ?, len = ? WHERE run = ?", [text.encode(), len(text.encode()), run])
 
 
-def replay(vial, s, run):
-    done = vial("replay", run, "--data-dir", s.data)
+def replay(vial, s, run, *options):
+    done = vial("replay", run, "--data-dir", s.data, *options)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -253,8 +253,8 @@ def test_no_secret_is_in_a_recording(vial, folder):
         assert wait_until(lambda: is_stored(s, run))
         with contextlib.closing(sqlite3.connect(s.data / "runs.db")) as db:
             assert b"hush" not in db.execute("SELECT bytes FROM recording").fetchone()[0]
-        # A repetition sees what is recorded. It asks the network again, as the document says, without the secret.
-        code, said, noted = replay(vial, s, run)
+        # A repetition sees what is recorded. Asking the network again it has no secret.
+        code, said, noted = replay(vial, s, run, "--net")
         assert code == 1 and said.startswith("differs in calls[0].reason:") and "1 requests to the network" in noted, said + noted
 
 
@@ -274,9 +274,21 @@ def test_the_network_holds_up_no_answer(vial, folder):
         code = f'const r = await fetch("http://127.0.0.1:{echo.server_port}/"); [r.status, await roll({{ n: 1 }})]'
         run = play(s, {"code": code, "environment": "e", "record": True})["id"]
         assert wait_until(lambda: is_stored(s, run))
-        code, said, noted = replay(vial, s, run)
+        code, said, noted = replay(vial, s, run, "--net")
         assert (code, said) == (0, "the same: status ok, 2 calls\n") and "1 requests to the network" in noted
         assert len(echo.seen) == 2 # it was asked again
+
+
+def test_a_repetition_has_no_network(vial, folder):
+    with echo_server() as echo, serving(vial, folder) as s:
+        rule = {"effect": "allow", "match": {"scheme": "http", "host": "127.0.0.1", "port": echo.server_port}, "addresses": ["127.0.0.1"]}
+        assert s.ask("POST", "/v1/environments", {"name": "e", "permissions": {"net": [rule]}}).status == 201
+        code = f'(await fetch("http://127.0.0.1:{echo.server_port}/")).status'
+        run = play(s, {"code": code, "environment": "e", "record": True})["id"]
+        assert wait_until(lambda: is_stored(s, run))
+        code, said, noted = replay(vial, s, run)
+        assert code == 1 and said.startswith("differs in ") and "--net makes them again" in noted, said + noted
+        assert len(echo.seen) == 1
 
 
 # ---- when there is none ----
