@@ -34,6 +34,7 @@ enum {
     ROTATE_US_MIN = 1000 * 1000,     /* who crashes on purpose costs at most one start a second */
     KEEPER_MS = 1000,                /* it looks around so often when nothing happens */
     KEEPER_BUSY_MS = 50,             /* and while something is missing */
+    KEEPER_PRESSED_MS = 2,           /* and while it does not listen to templates */
 };
 
 /* ---- cells, with the lock held ---- */
@@ -498,6 +499,7 @@ struct watch {
         uint32_t index;
     } * of; /* beside fds */
     unsigned fds_count;
+    int is_pressed; /* runs wait for cells: templates are not heard, see watch_fill */
 };
 
 static void watch_free(struct watch *w)
@@ -535,14 +537,29 @@ static void watch_add(struct watch *w, int fd, enum watch_kind kind, unsigned in
     w->fds_count++;
 }
 
+static int is_forking(const struct vial_engine *e)
+{
+    unsigned i;
+
+    for (i = 0; i < e->cells_count; i++) {
+        if (e->cells[i].state == CELL_FORKING && e->cells[i].family == FAMILY_NONE) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* A template tells that it has forked a cell, soon after that the cell itself tells that it is
+ * ready. While runs wait for cells we wake up for the second only, and hear the template then. */
 static void watch_fill(struct vial_engine *e, struct watch *w)
 {
     unsigned i;
 
     w->fds_count = 0;
+    w->is_pressed = e->queue_count > 0 && is_forking(e);
     watch_add(w, e->wake_fd, WATCH_WAKE, 0);
     for (i = 0; i < TEMPLATES_MAX; i++) {
-        if (e->templates[i].sock >= 0) {
+        if (e->templates[i].sock >= 0 && !w->is_pressed) {
             watch_add(w, e->templates[i].sock, WATCH_TEMPLATE, i);
         }
     }
@@ -560,7 +577,9 @@ static void watch_fill(struct vial_engine *e, struct watch *w)
         /* A cell that has been taken is its run's, but for a member that is to make a branch. So
          * that what it says wakes nobody else, one that waits to be taken is not watched: of its
          * end the template tells. */
-        if (c->state == CELL_BORN || (c->state == CELL_READY && c->family != FAMILY_NONE) ||
+        if (c->state == CELL_BORN ||
+            (w->is_pressed && c->state == CELL_FORKING && c->family == FAMILY_NONE) ||
+            (c->state == CELL_READY && c->family != FAMILY_NONE) ||
             (c->state == CELL_TAKEN && c->unborn > 0)) {
             watch_add(w, c->sock, WATCH_CELL, i);
         }
@@ -589,6 +608,9 @@ static void watch_serve(struct vial_engine *e, const struct watch *w)
     uint64_t count;
     unsigned i;
 
+    for (i = 0; w->is_pressed && i < TEMPLATES_MAX; i++) {
+        hear_template(e, i);
+    }
     for (i = 0; i < w->fds_count; i++) {
         unsigned index = w->of[i].index;
 
@@ -633,7 +655,10 @@ static void *keeper_main(void *user)
         order_missing(e);
         watch_fill(e, w);
         (void)pthread_mutex_unlock(&e->lock);
-        (void)poll(w->fds, w->fds_count, missing || sweeping ? KEEPER_BUSY_MS : KEEPER_MS);
+        (void)poll(w->fds, w->fds_count,
+            w->is_pressed         ? KEEPER_PRESSED_MS
+            : missing || sweeping ? KEEPER_BUSY_MS
+                                  : KEEPER_MS);
         (void)pthread_mutex_lock(&e->lock);
         watch_serve(e, w);
         drop_late(e);
