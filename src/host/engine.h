@@ -176,6 +176,7 @@ struct vial_engine {
     /* Guarded by lock. */
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a cell is ready or gone, a template failed */
+    int has_changed;        /* the keeper says so when it lets go of the lock */
     pthread_t keeper;
     int keeper_runs;
     int stopping;

@@ -163,6 +163,10 @@ static void template_renew(struct vial_engine *e, unsigned breed, int stays)
     if (i == TEMPLATES_MAX || clock_now_us() < b->retry_us) {
         return;
     }
+    if (e->has_changed) { /* who waits for what is there already need not wait for this */
+        e->has_changed = 0;
+        (void)pthread_cond_broadcast(&e->changed);
+    }
     (void)pthread_mutex_unlock(&e->lock);
     r = engine_find_program(e, breed, &err);
     r = r < 0 ? r : template_start(e, breed, stays, &t, &report, &err);
@@ -371,7 +375,7 @@ void keeper_ready(struct vial_engine *e, uint32_t index)
     meter_base(e, c);
     b->failures_count = 0;
     give_to_waiter(e, index);
-    (void)pthread_cond_broadcast(&e->changed);
+    e->has_changed = 1; /* who is woken now would wait for the lock first of all */
 }
 
 /* A cell that confines itself says READY, or FAILED with the reason, or goes away. */
@@ -409,7 +413,7 @@ void keeper_hear_ready(struct vial_engine *e, uint32_t index)
     } else {
         keeper_ready(e, index);
     }
-    (void)pthread_cond_broadcast(&e->changed);
+    e->has_changed = 1;
 }
 
 /* Orders the cell that somebody waits for. */
@@ -647,14 +651,19 @@ static void *keeper_main(void *user)
     struct watch *w = user;
     struct vial_engine *e = w->engine;
     int sweeping = 0;
-    int missing;
+    int missing, has_changed;
 
     (void)pthread_mutex_lock(&e->lock);
     while (!e->stopping) {
         missing = renew_missing(e);
         order_missing(e);
         watch_fill(e, w);
+        has_changed = e->has_changed;
+        e->has_changed = 0;
         (void)pthread_mutex_unlock(&e->lock);
+        if (has_changed) {
+            (void)pthread_cond_broadcast(&e->changed);
+        }
         (void)poll(w->fds, w->fds_count,
             w->is_pressed         ? KEEPER_PRESSED_MS
             : missing || sweeping ? KEEPER_BUSY_MS
