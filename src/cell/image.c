@@ -88,39 +88,40 @@ static int take_span(uintptr_t start, uintptr_t end, int prot)
     return 0;
 }
 
-/* A mapping in spans of pages that are there. */
-static void take_mapping(int look_fd, const struct mapping *m)
+/* What of a large mapping is there, piece by piece. */
+struct piece {
+    uintptr_t start, end; /* 0: none */
+    int prot;
+};
+
+static void end_piece(struct piece *p)
 {
-    uintptr_t page = m->start, start = 0, last = 0;
-    uint8_t states[512];
-    size_t n, i;
-
-    for (; page < m->end; page += n * PAGE) {
-        n = (m->end - page) / PAGE;
-        n = mapping_look(look_fd, page, n < sizeof(states) ? n : sizeof(states), states);
-        if (n == 0) {
-            return;
-        }
-        for (i = 0; i < n; i++) {
-            uintptr_t here = page + i * PAGE;
-
-            if (states[i] == PAGE_NONE) {
-                continue;
-            }
-            if (start != 0 && here - last > GAP_PAGES_MAX * (uintptr_t)PAGE) {
-                if (last + PAGE - start >= SPAN_PAGES_MIN * (uintptr_t)PAGE &&
-                    take_span(start, last + PAGE, m->prot) < 0) {
-                    return;
-                }
-                start = 0;
-            }
-            start = start == 0 ? here : start;
-            last = here;
-        }
+    if (p->end - p->start >= SPAN_PAGES_MIN * (uintptr_t)PAGE) {
+        (void)take_span(p->start, p->end, p->prot);
     }
-    if (start != 0 && last + PAGE - start >= SPAN_PAGES_MIN * (uintptr_t)PAGE) {
-        (void)take_span(start, last + PAGE, m->prot);
+    p->start = p->end = 0;
+}
+
+static void add_to_piece(uintptr_t start, size_t count, uint8_t state, void *user)
+{
+    struct piece *p = user;
+
+    if (state == PAGE_NONE) {
+        return;
     }
+    if (start - p->end > GAP_PAGES_MAX * (uintptr_t)PAGE) {
+        end_piece(p);
+    }
+    p->start = p->start == 0 ? start : p->start;
+    p->end = start + count * PAGE;
+}
+
+static void take_pieces(int look_fd, const struct mapping *m)
+{
+    struct piece p = {.prot = m->prot};
+
+    mapping_each_run(look_fd, m->start, m->end, add_to_piece, &p);
+    end_piece(&p);
 }
 
 /* Does a small mapping have pages of its own? */
@@ -154,7 +155,7 @@ static void take(int look_fd, const struct mapping *m)
             (void)take_span(m->start, m->end, m->prot);
         }
     } else if (is_heap && len <= MAPPING_BYTES_MAX) {
-        take_mapping(look_fd, m);
+        take_pieces(look_fd, m);
     }
 }
 
@@ -174,8 +175,10 @@ void image_take(int look_fd, const struct mapping_list *list)
         take(look_fd, &list->items[i]);
     }
     if (image.fd >= 0) {
-        (void)fcntl(
-            image.fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+        if (fcntl(image.fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) <
+            0) {
+            _exit(1); /* whoever found a way to write to it would write to all cells */
+        }
         fd_closep(&image.fd);
     }
     (void)mallopt(M_MMAP_MAX, MMAPS_MAX);
@@ -216,38 +219,20 @@ void image_scatter(void)
     }
 }
 
-/* Calls back for runs of pages that are alike. */
-static void each_run(int look_fd, const struct span *s,
-    void (*fn)(const struct span *s, uintptr_t start, size_t count, uint8_t state, void *user),
-    void *user)
-{
-    uintptr_t page = s->start;
-    uint8_t states[512];
-    size_t n, i, first;
+/* A span, and the set that is asked about it. */
+struct question {
+    const struct span *span;
+    struct image_set *set;
+};
 
-    for (; page < s->end; page += n * PAGE) {
-        n = (s->end - page) / PAGE;
-        n = mapping_look(look_fd, page, n < sizeof(states) ? n : sizeof(states), states);
-        if (n == 0) {
-            return;
-        }
-        for (first = 0; first < n; first = i) {
-            for (i = first + 1; i < n && states[i] == states[first]; i++) {
-            }
-            fn(s, page + first * PAGE, i - first, states[first], user);
-        }
-    }
-}
-
-static void look_at_run(
-    const struct span *s, uintptr_t start, size_t count, uint8_t state, void *user)
+static void look_at_run(uintptr_t start, size_t count, uint8_t state, void *user)
 {
-    struct image_set *set = user;
-    size_t page = s->first + (start - s->start) / PAGE;
+    const struct question *q = user;
+    size_t page = q->span->first + (start - q->span->start) / PAGE;
 
     for (; state == PAGE_FILE && count > 0; count--, page++, start += PAGE) {
-        if (!is_huge(s, start)) {
-            set->bits[page / 8] |= (uint8_t)(1U << (page % 8));
+        if (!is_huge(q->span, start)) {
+            q->set->bits[page / 8] |= (uint8_t)(1U << (page % 8));
         }
     }
 }
@@ -258,20 +243,21 @@ void image_look(int look_fd, struct image_set *ret)
 
     memset(ret, 0, sizeof(*ret));
     for (i = 0; i < image.count; i++) {
-        each_run(look_fd, &image.spans[i], look_at_run, ret);
+        struct question q = {.span = &image.spans[i], .set = ret};
+
+        mapping_each_run(look_fd, q.span->start, q.span->end, look_at_run, &q);
     }
 }
 
-static void drop_in_run(
-    const struct span *s, uintptr_t start, size_t count, uint8_t state, void *user)
+static void drop_in_run(uintptr_t start, size_t count, uint8_t state, void *user)
 {
-    const struct image_set *set = user;
-    size_t page = s->first + (start - s->start) / PAGE;
+    const struct question *q = user;
+    size_t page = q->span->first + (start - q->span->start) / PAGE;
     size_t i, first;
 
     for (i = 0; state == PAGE_FILE && i < count; i++) {
         first = i;
-        while (i < count && !has(set, page + i)) {
+        while (i < count && !has(q->set, page + i)) {
             i++;
         }
         if (i > first) {
@@ -307,7 +293,7 @@ static void anchor(const struct span *s, const struct image_set *set)
     }
 }
 
-void image_keep(int look_fd, const struct image_set *set)
+void image_keep(int look_fd, struct image_set *set)
 {
     unsigned i;
 
@@ -318,7 +304,9 @@ void image_keep(int look_fd, const struct image_set *set)
     }
     image_map(set);
     for (i = 0; i < image.count; i++) {
-        each_run(look_fd, &image.spans[i], drop_in_run, (void *)(uintptr_t)set);
+        struct question q = {.span = &image.spans[i], .set = set};
+
+        mapping_each_run(look_fd, q.span->start, q.span->end, drop_in_run, &q);
     }
 }
 

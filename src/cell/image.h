@@ -38,7 +38,7 @@ void image_look(int look_fd, struct image_set *ret);
 
 /* Template: of the pages of the file it has those of the set from now on and gives its copies the
  * same; others are found when they are touched. */
-void image_keep(int look_fd, const struct image_set *set);
+void image_keep(int look_fd, struct image_set *set);
 
 /* A copy: has these pages at once, with some of their neighbours; NULL: all. */
 void image_map(const struct image_set *set);

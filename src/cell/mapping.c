@@ -97,3 +97,22 @@ size_t mapping_look(int look_fd, uintptr_t start, size_t count, uint8_t *ret)
     }
     return done;
 }
+
+void mapping_each_run(int look_fd, uintptr_t start, uintptr_t end, mapping_run_fn *fn, void *user)
+{
+    uint8_t states[LOOK_PAGES];
+    size_t n, i, first;
+
+    for (; start < end; start += n * PAGE) {
+        n = (end - start) / PAGE;
+        n = mapping_look(look_fd, start, n < LOOK_PAGES ? n : LOOK_PAGES, states);
+        if (n == 0) {
+            return;
+        }
+        for (first = 0; first < n; first = i) {
+            for (i = first + 1; i < n && states[i] == states[first]; i++) {
+            }
+            fn(start + first * PAGE, i - first, states[first], user);
+        }
+    }
+}

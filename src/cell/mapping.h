@@ -40,4 +40,9 @@ int mapping_look_open(void);
 /* What count pages from start on are, one byte each; fewer when the kernel does not tell of all. */
 size_t mapping_look(int look_fd, uintptr_t start, size_t count, uint8_t *ret);
 
+/* Calls back for runs of pages between two addresses that are alike, in their order. They may
+ * be shorter than they could be. */
+typedef void mapping_run_fn(uintptr_t start, size_t count, uint8_t state, void *user);
+void mapping_each_run(int look_fd, uintptr_t start, uintptr_t end, mapping_run_fn *fn, void *user);
+
 #endif

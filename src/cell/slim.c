@@ -136,28 +136,19 @@ static struct trial longer;       /* a run of a longer program, with those of ab
 static struct trial touched;      /* the warm-up before it */
 static struct trial with_modules; /* a run with modules */
 
+static void add_own(uintptr_t start, size_t count, uint8_t state, void *user)
+{
+    for (; state == PAGE_OWN && count > 0; count--, start += PAGE) {
+        add_page(user, start);
+    }
+}
+
 /* In the trial copy: pages that are its own, and nobody else's. Such are the variables of
  * libraries, too, in mappings of files. */
 static void scan_one(int look_fd, const struct mapping *m, struct pages *ret)
 {
-    uint8_t states[512];
-    uintptr_t page = m->start;
-    size_t n, i;
-
-    if ((m->prot & PROT_WRITE) == 0 || m->end - m->start > MAPPING_BYTES_MAX) {
-        return;
-    }
-    for (; page < m->end; page += n * PAGE) {
-        n = (m->end - page) / PAGE;
-        n = mapping_look(look_fd, page, n < sizeof(states) ? n : sizeof(states), states);
-        if (n == 0) {
-            return;
-        }
-        for (i = 0; i < n; i++) {
-            if (states[i] == PAGE_OWN) {
-                add_page(ret, page + i * PAGE);
-            }
-        }
+    if ((m->prot & PROT_WRITE) != 0 && m->end - m->start <= MAPPING_BYTES_MAX) {
+        mapping_each_run(look_fd, m->start, m->end, add_own, ret);
     }
 }
 

@@ -1,9 +1,12 @@
 /* test_image.c - the memory of a process as a file that its copies share. Each test makes the image
  * of a whole process, a copy of this one. */
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -119,6 +122,45 @@ static void copies_write_to_pages_of_their_own(void **state)
     assert_int_equal(helper_in_child(write_in_a_copy, NULL), CHILD_FINE);
 }
 
+/* A privileged process can open what is mapped by its address. */
+static int write_to_the_file(void *user)
+{
+    int look_fd = take_image();
+    char path[96];
+    int fd;
+    unsigned i;
+
+    (void)user;
+    CHILD_CHECK(look_fd >= 0);
+    mapping_list_read(&list);
+    for (i = 0; i < list.count && (uintptr_t)heap != list.items[i].start; i++) {
+    }
+    CHILD_CHECK(i < list.count && list.items[i].of_file);
+    (void)snprintf(path, sizeof(path), "/proc/self/map_files/%lx-%lx",
+        (unsigned long)list.items[i].start, (unsigned long)list.items[i].end);
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0 && errno == EPERM) {
+        return CHILD_SKIPPED;
+    }
+    CHILD_CHECK(fd >= 0);
+    CHILD_CHECK(pwrite(fd, "x", 1, 0) == -1 && errno == EPERM);
+    CHILD_CHECK(mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED);
+    CHILD_CHECK(ftruncate(fd, 0) == -1 && errno == EPERM);
+    return CHILD_FINE;
+}
+
+static void nobody_writes_to_the_file(void **state)
+{
+    int r = helper_in_child(write_to_the_file, NULL);
+
+    (void)state;
+    if (r == CHILD_SKIPPED) {
+        helper_say_skip("only a privileged process can open what it has mapped");
+        skip();
+    }
+    assert_int_equal(r, CHILD_FINE);
+}
+
 static int look_in_a_copy(void *user)
 {
     static struct image_set set;
@@ -200,6 +242,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_goes_on_as_its_image),
         cmocka_unit_test(copies_write_to_pages_of_their_own),
+        cmocka_unit_test(nobody_writes_to_the_file),
         cmocka_unit_test(pages_are_there_when_they_are_touched),
         cmocka_unit_test(pages_that_are_given_back_are_zero),
     };
