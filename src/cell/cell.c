@@ -226,8 +226,9 @@ static void cell_send_result(struct buf *result)
         cell_die();
     }
     /* Asked for by its owner only, the kernel brings the account of a running process up to date;
-     * the host would read what was written at the last tick. */
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+     * the host would read what was written at the last tick. That of a thread: with a limit on
+     * processor time the account of the process is kept elsewhere, and is only read. */
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
     calls_send(FRAME_RESULT, result->data, result->len);
 }
 
