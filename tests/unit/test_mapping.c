@@ -68,7 +68,7 @@ static void pages_are_own_shared_of_a_file_or_not_there(void **state)
     (void)state;
     assert_true(pages != MAP_FAILED && look_fd >= 0);
     pages[0] = 1;
-    pages[2 * PAGE] = 1;
+    pages[(size_t)2 * PAGE] = 1;
     assert_int_equal(mapping_look(look_fd, (uintptr_t)pages, 4, states), 4);
     assert_memory_equal(states, ((uint8_t[]){PAGE_OWN, PAGE_NONE, PAGE_OWN, PAGE_NONE}), 4);
     assert_int_equal(pipe(pipe_fds), 0);
