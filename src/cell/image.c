@@ -26,7 +26,10 @@ enum {
 };
 
 #ifndef MADV_COLLAPSE
-#define MADV_COLLAPSE 25 /* newer than the headers of Debian 12 */
+#define MADV_COLLAPSE 25 /* newer than the headers of Debian 12, as the next one */
+#endif
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x10U
 #endif
 
 /* What is one mapping of the file. */
@@ -170,7 +173,10 @@ void image_take(int look_fd, const struct mapping_list *list)
 {
     unsigned i;
 
-    image.fd = memfd_create("image", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    image.fd = memfd_create("image", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC);
+    if (image.fd < 0 && errno == EINVAL) { /* a kernel where all such files may have code */
+        image.fd = memfd_create("image", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    }
     for (i = 0; image.fd >= 0 && i < list->count; i++) {
         take(look_fd, &list->items[i]);
     }
