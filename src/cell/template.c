@@ -202,6 +202,19 @@ static _Noreturn void template_main(const struct namespace_names *before, int na
     serve();
 }
 
+/* The copy has the groups that this process is in by then for the top of all. */
+static void wait_for_adoption(void)
+{
+    struct control_message m;
+    int fds[CONTROL_FDS_MAX];
+    unsigned fds_count;
+
+    if (control_receive(FORK_CONTROL_FD, &m, fds, CONTROL_FDS_MAX, &fds_count, NULL) != 1 ||
+        m.type != CONTROL_ADOPTED || fds_count != 0) {
+        _exit(1);
+    }
+}
+
 /* The kernel leaves the path of the program on the stack, where every cell would have it. */
 static void forget_path(void)
 {
@@ -250,6 +263,7 @@ int main(int argc, char **argv)
     if (GUEST.warm(&warmth, &why) < 0) {
         fail(why, 0);
     }
+    wait_for_adoption();
     namespace_read(&before);
     /* A second thread would be lost in the copy, with whatever it holds. */
     if (syscall(SYS_unshare, CLONE_THREAD) < 0) {

@@ -332,6 +332,7 @@ static int start(struct vial_engine *engine, unsigned breed, int stays, int stan
     int on = 1;
     int sv[2];
     int first_fd;
+    struct control_message adopted;
     pid_t first;
     int r;
 
@@ -350,6 +351,8 @@ static int start(struct vial_engine *engine, unsigned breed, int stays, int stan
     /* The first attachment after a while makes the kernel wait for a grace period of some 15 ms;
      * here it does so while the engine starts, and the cells that follow find the way open. */
     cgroup_base_adopt(&engine->cgroups, first);
+    control_message_init(&adopted, CONTROL_ADOPTED, 0, NULL, 0);
+    (void)control_send(t.sock, &adopted, NULL, 0); /* who has ended is noticed when it is heard */
     first_fd = (int)syscall(SYS_pidfd_open, first, 0); /* without it we wait longer for nothing */
     r = handshake(&t, first_fd, report, err);
     fd_closep(&first_fd);

@@ -13,14 +13,16 @@
 enum control_type {
     CONTROL_SPAWNED =
         1, /* to the host, with a pidfd: the template exists and waits for its user map */
-    CONTROL_MAPPED = 2, /* to the template: go on */
-    CONTROL_UP = 3,     /* to the host: confined and warm, with the layers it has */
-    CONTROL_FAILED = 4, /* to the host: a step failed, the template is gone */
-    CONTROL_FORK = 5,   /* to the template, with the cell's socket, that of its family when it has
-                           one, and cgroup files */
-    CONTROL_FORKED = 6, /* to the host, with a pidfd, or with sys set and nothing */
-    CONTROL_EXITED = 7, /* to the host: a cell is gone; from the first process of a family the
-                           number is the member's process number in there */
+    CONTROL_MAPPED = 2,  /* to the template: go on */
+    CONTROL_UP = 3,      /* to the host: confined and warm, with the layers it has */
+    CONTROL_FAILED = 4,  /* to the host: a step failed, the template is gone */
+    CONTROL_FORK = 5,    /* to the template, with the cell's socket, that of its family when it has
+                            one, and cgroup files */
+    CONTROL_FORKED = 6,  /* to the host, with a pidfd, or with sys set and nothing */
+    CONTROL_EXITED = 7,  /* to the host: a cell is gone; from the first process of a family the
+                            number is the member's process number in there */
+    CONTROL_ADOPTED = 8, /* to the process that will become the template: it lies in its group now,
+                            which its copy is to have for the top of all groups */
 };
 
 enum { CONTROL_PAYLOAD_BYTES = 240 };
