@@ -471,6 +471,7 @@ static void function_statement(struct ts_parser *p)
 
     ts_keep(p, &point);
     if (ts_function(p, &name)) {
+        p->odd |= name.len == 0; /* a declaration has one */
         ts_declare(p, name, TS_DECL_OBJECT);
     } else {
         ts_semicolon(p);
@@ -585,6 +586,7 @@ static void word_statement(struct ts_parser *p)
         struct ts_name name = NO_NAME;
 
         ts_class(p, &name);
+        p->odd |= name.len == 0;
         ts_declare(p, name, TS_DECL_OBJECT);
         return;
     }
