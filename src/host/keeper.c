@@ -504,6 +504,7 @@ struct watch {
     } * of; /* beside fds */
     unsigned fds_count;
     int is_pressed; /* runs wait for cells: templates are not heard, see watch_fill */
+    int is_early;   /* a cell was ready before its template told of it */
 };
 
 static void watch_free(struct watch *w)
@@ -560,7 +561,8 @@ static void watch_fill(struct vial_engine *e, struct watch *w)
     unsigned i;
 
     w->fds_count = 0;
-    w->is_pressed = e->queue_count > 0 && is_forking(e);
+    w->is_pressed = e->queue_count > 0 && !w->is_early && is_forking(e);
+    w->is_early = 0;
     watch_add(w, e->wake_fd, WATCH_WAKE, 0);
     for (i = 0; i < TEMPLATES_MAX; i++) {
         if (e->templates[i].sock >= 0 && !w->is_pressed) {
@@ -607,7 +609,7 @@ static void watch_serve_cell(struct vial_engine *e, uint32_t index, int fd)
     }
 }
 
-static void watch_serve(struct vial_engine *e, const struct watch *w)
+static void watch_serve(struct vial_engine *e, struct watch *w)
 {
     uint64_t count;
     unsigned i;
@@ -640,6 +642,7 @@ static void watch_serve(struct vial_engine *e, const struct watch *w)
             }
             break;
         case WATCH_CELL:
+            w->is_early |= e->cells[index].state == CELL_FORKING;
             watch_serve_cell(e, index, w->fds[i].fd);
             break;
         }
