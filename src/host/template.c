@@ -66,7 +66,7 @@ static int receive(int sock, int sender, uint64_t deadline_us, struct control_me
             err, VIAL_E_CELL, "the cell program does not answer after %d ms", START_MS_MAX);
     }
     r = r < 0 ? 0 : control_receive(sock, m, fds, CONTROL_FDS_MAX, &fds_count, ret_pid);
-    if (r == 0) {
+    if (r == 0 || (r < 0 && errno == ECONNRESET)) { /* the latter: without reading what we wrote */
         return vial__fail(err, VIAL_E_CELL, "the cell program ended while it was starting");
     }
     if (r < 0) {
