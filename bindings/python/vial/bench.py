@@ -1,8 +1,8 @@
 """python -m vial.bench: what the binding costs beside the C library, measured in the same run.
 
 The C side is a small program that does the same over vial.h (build/bindings/python/vial-bench-c; --c names another).
-Both sides take turns, one measurement each, so that both see the same machine; the medians are compared, and the
-ratio of every round is shown.
+Both sides take turns, ten measurements each, so that both see the same machine and neither only what the other left
+in the processor's caches; the medians are compared, and the ratio of every round is shown.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from typing import Callable, Dict, List
 import vial
 from vial.jsrun import Runtime, _runtime
 
+_TURN = 10
 _PAUSE_S = 0.004  # cells are made ahead of time: who makes no pause measures how fast they are made
 _CALLS = "for (let i = 0; i < 1000; i++) echo(i); 1"
 
@@ -82,11 +83,11 @@ def measure(program: str, rounds: int, count: int) -> List[Dict[str, Dict[str, f
         one: Dict[str, Dict[str, float]] = {"c": {}, "python": {}}
         for name, letter, work, times, divisor in rows:
             taken: Dict[str, List[float]] = {"c": [], "python": []}
-            for _ in range(times):
-                taken["c"].append(c.measure(letter))
-                time.sleep(_PAUSE_S)
-                taken["python"].append(_python_us(work))
-                time.sleep(_PAUSE_S)
+            for at in range(0, times, _TURN):
+                for side, measured in (("c", lambda: c.measure(letter)), ("python", lambda: _python_us(work))):
+                    for _ in range(min(_TURN, times - at)):
+                        taken[side].append(measured())
+                        time.sleep(_PAUSE_S)
             for side, all_of_them in taken.items():
                 one[side][name] = statistics.median(all_of_them) / divisor
         made.append(one)
